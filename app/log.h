@@ -33,7 +33,7 @@ void log_progress(std::string_view text, const RunCounts& counts);
 // Logs the summary of a run, in JSON only: text output has the table instead. Not with -q.
 void log_summary(std::string_view text, const RunCounts& counts);
 
-// Returns the line of log_summary() with its newline, also for text. Writes nothing.
+// Returns the line that log_summary() would write in JSON, or its equivalent as text, with its newline.
 [[nodiscard]] std::string summary_line(std::string_view text, const RunCounts& counts);
 
 // Logs an error when there may be no memory for its line. The text must have no character that JSON escapes.

@@ -20,8 +20,8 @@
 namespace imgpipe {
 namespace {
 
-// malloc serves only small blocks and C libraries. These settings return large blocks to the system at once.
-// By default malloc raises its threshold after freeing one and then keeps them.
+// malloc serves only small blocks and C libraries. These settings make it return large blocks to the system
+// at once. By default, it raises its mmap threshold after freeing a large block and then keeps such blocks.
 void configure_malloc() {
 #ifdef __GLIBC__
   ::mallopt(M_MMAP_THRESHOLD, 256 << 10);

@@ -20,7 +20,7 @@ namespace imgpipe {
 class Progress {
  public:
   enum class Way { none, bar, lines };
-  // Chooses for stderr: a bar if it is a terminal and the log is text, otherwise lines.
+  // Returns none unless `wanted`, a bar if stderr is a terminal and the log is text, otherwise lines.
   [[nodiscard]] static Way style_for_stderr(bool wanted);
 
   static constexpr double kSecondsBetweenLines = 10;

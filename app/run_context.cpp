@@ -16,8 +16,8 @@
 namespace imgpipe {
 namespace {
 
-// Quotes as $'...' (POSIX.1-2024; bash, zsh and ksh have long had it). Bytes are three octal digits, so that
-// a following digit is not taken as part of one.
+// Quotes as $'...' (POSIX.1-2024; bash, zsh and ksh have long had it). Bytes are escaped as three octal
+// digits, so that a following digit is not taken as part of the escape.
 std::string escaped(const std::string& argument) {
   std::string out = "$'";
   for (std::string_view rest = argument; !rest.empty();) {

@@ -16,9 +16,9 @@ void install_signal_handlers();
 // of aborting. Any other uncaught exception is a defect and still aborts.
 void install_last_resort() noexcept;
 
-// While a guard exists, the first of these signals is only recorded. A second one more than 0.2 s later ends
-// the process at once. An earlier one is ignored as a repetition: timeout(1) and batch systems signal a
-// process and then its group.
+// While a guard exists, the first SIGINT, SIGTERM or SIGHUP is only recorded. A second signal more than 0.2 s
+// later ends the process at once. An earlier one is ignored as a repetition: timeout(1) and batch systems
+// signal a process and then its group.
 class SignalGuard {
  public:
   // `note`: a string literal that the first signal writes to stderr.
@@ -31,7 +31,7 @@ class SignalGuard {
   [[nodiscard]] int received() const;
 };
 
-// While one exists, a signal that ends the process at once first writes this line to stderr.
+// While a SignalLine exists, a signal that ends the process at once first writes this line to stderr.
 class SignalLine {
  public:
   SignalLine() = default;

@@ -15,9 +15,10 @@ struct CudaLaunch {
 // A cudaError_t; 0 is success.
 using CudaStatus = int;
 
-// How functions traverse the bins of 16-bit samples: with clusters of blocks if the device and the binary
-// support them (compute capability 9.0 and later), or with one block per histogram. The functions in the
-// stage table pass where_supported; tests also pass none, to run the code of other devices.
+// The method by which functions traverse the bins of 16-bit samples: with clusters of blocks if the device
+// and the binary support them (compute capability 9.0 and later), or with one block per histogram. The
+// functions in the stage table use where_supported; tests also use none, to run the code path for other
+// devices.
 enum class Clusters : std::uint8_t { where_supported, none };
 
 // The requirements of every CUDA stage: first samples and strides on 16-byte boundaries, rows readable up to

@@ -25,7 +25,7 @@ struct FrameType {
 
   [[nodiscard]] constexpr std::int64_t pixels() const { return width * height; }
   [[nodiscard]] constexpr int channels() const { return color_channels + (alpha ? 1 : 0); }
-  // The bytes of one plane, of the colour planes, and of all.
+  // Return the size in bytes of one plane, of the colour planes, and of all planes.
   [[nodiscard]] constexpr std::int64_t plane_bytes() const { return pixels() * bytes_per_sample(sample); }
   [[nodiscard]] constexpr std::int64_t color_bytes() const { return plane_bytes() * color_channels; }
   [[nodiscard]] constexpr std::int64_t bytes() const { return plane_bytes() * channels(); }

@@ -18,7 +18,8 @@ struct Parameter {
   Kind kind = Kind::choice;
   std::int64_t preset = 0;           // default value; a choice's is its position
   std::int64_t least = 0, most = 0;  // range of a number
-  // The words of a choice; its value is the word's position. Words of a number stand for -1, -2 and so on.
+  // The words of a choice; its value is the word's position. For a number, the words stand for -1, -2 and so
+  // on.
   std::span<const std::string_view> words = {};
   std::string_view option = {};  // "luma": --luma presets it for every step; empty: none
   bool required = false;         // no preset

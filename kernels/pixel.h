@@ -1,6 +1,6 @@
-// Shared by the arithmetic of single pixels. Each stage has its own arithmetic once for host and device, in
-// integers where possible, rounding half up unless stated otherwise. Loops, tiles and vectors are separate,
-// and never shared between the reference and other implementations.
+// Definitions for the arithmetic of single pixels. Each stage defines its arithmetic once, for host and
+// device, in integers where possible, rounding half up unless stated otherwise. Loops, tiles and vectors are
+// defined separately, and never shared between the reference and other implementations.
 #pragma once
 
 #include "images/host_device.h"

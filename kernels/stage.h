@@ -35,17 +35,18 @@ struct Stage;
 struct Port {
   std::string_view name = "image";
   ValueKind kind = ValueKind::pixels;
-  // For pixels. nullopt: either layout; the output has the input's.
+  // For pixels only; nullopt: either layout, and the output has the layout of the input.
   std::optional<Layout> layout = Layout::planar;
-  // Whether the stage gets alpha too. Otherwise alpha bypasses it, and the output has the input's size.
+  // Whether the stage also processes alpha. Otherwise alpha bypasses it, and the output has the input's size.
   bool alpha = false;
   const Stage* made_by = nullptr;  // for a table: the operator that makes it, which is not a step
   bool (*is_read)(const Parameters&) = nullptr;  // nullptr: always
 };
 inline constexpr std::array kColorPlanes{Port{}};
 
-// The values that a stage reads and makes, the image first. If it makes no image, the next step gets this
-// step's input frame. It reads the counts of its input, and makes those of the frame after it.
+// The values that a stage reads and makes, the image first. If a stage makes no image, the next step gets
+// this step's input frame. Counts that a stage reads are those of its input; counts that it makes are those
+// of the frame after it.
 struct Ports {
   std::span<const Port> in = kColorPlanes, out = kColorPlanes;
 };
@@ -65,7 +66,7 @@ struct Stage {
   // reports show, a single text for them: 640x480+10+20, or 640x480 where x and y are preset.
   bool takes_rectangle = false;
   // Whether a row's result depends on its number in the image, which devices get as StageCall::in_top. Other
-  // stages treat rows as an image of their own, except within the reach of needs().
+  // stages treat any range of rows as a separate image, except within the reach of needs().
   bool by_row = false;
 
   // Returns why the values are invalid together; empty: they are valid. nullptr: always valid.
@@ -102,7 +103,7 @@ struct Fusion {
 // Returns every stage that can be a step. The only list of stage names.
 [[nodiscard]] std::span<const Stage> stage_table();
 
-// Returns all fusions, those of more stages first.
+// Returns all fusions, those with more stages first.
 [[nodiscard]] std::span<const Fusion> fusion_table();
 
 // Returns nullptr if no stage has that name.
@@ -144,9 +145,9 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 // Returns the rows of the input, clipped to it, that these rows of the output need.
 [[nodiscard]] RowRange rows_needed(const Stage& stage, const FrameType& in, const Parameters& parameters,
                                    RowRange out);
-// The bytes of the table that the stage's kernels read or make themselves.
+// Returns the size of the table that the stage's kernels read or make themselves.
 [[nodiscard]] std::int64_t table_bytes(const Stage& stage, const FrameType& in, const Parameters& parameters);
-// The number of parts of a table that the operator makes.
+// Returns the number of parts of the table that the operator makes.
 [[nodiscard]] std::int64_t table_parts(const Stage& maker, const FrameType& in, const Parameters& parameters);
 [[nodiscard]] std::int64_t scratch_bytes(const Stage& stage, const FrameType& in,
                                          const Parameters& parameters);

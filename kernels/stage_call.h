@@ -29,7 +29,7 @@ struct StageCall {
   Frame<const std::byte, Where> in{};
   Frame<std::byte, Where> out{};  // not written by stages without pixel output
   // bins() x color_channels counters of `in`, written by stages that count, read by those that need counts.
-  // For a fused stage: those that one of its parts writes or reads.
+  // For a fused stage: the counters that one of its component stages writes or reads.
   Histogram<Where> histogram{};
   Parameters parameters{};
   Table<Where> table{};  // written by an operator that makes tables, read by kernels (table_maker())
@@ -40,9 +40,9 @@ struct StageCall {
   std::byte* scratch = nullptr;
 };
 
-// The rows of the output that a call on the host makes, and the rows that the planes hold: row y of the input
-// is row y - in_top of the planes of `in`, row y of the output is row y - out_top of those of `out`. The
-// frames' types describe the whole images, so that a stage knows where the borders are.
+// The output rows that a call on the host makes, and the rows that the planes hold: row y of the input is row
+// y - in_top of the planes of `in`, and row y of the output is row y - out_top of those of `out`. The frames'
+// types describe the whole images, so that stages can locate the borders.
 //
 //   rows of the input    0 ...... needs(first..end) ...... in.height      planes of `in` hold at least these
 //   rows of the output   0 ............ first..end ....... out.height     planes of `out` hold at least these

@@ -22,7 +22,7 @@ std::int64_t row_bytes(const FrameType& type) {
   return type.width * type.channels() * bytes_per_sample(type.sample);
 }
 
-// Returns how many rows of the input two neighbouring rows of the output both need.
+// Returns the number of input rows that two neighbouring output rows both need.
 std::int64_t overlap_of(const Node& node) {
   if (node.pixels_out() == nullptr || node.out.height < 2) return 0;
   if (node.needs_all_rows()) return 0;  // its input is a whole image
@@ -32,7 +32,7 @@ std::int64_t overlap_of(const Node& node) {
   return std::max<std::int64_t>(0, upper.end - lower.first);
 }
 
-// Returns how many rows of the input no band needs.
+// Returns the number of input rows that no band needs.
 std::int64_t rows_left_out(const Node& node) {
   if (node.stage->effect != Effect::cuts) return 0;
   return node.in.height - node.rows_needed({0, node.out.height}).count();
@@ -85,9 +85,10 @@ class ChainCutter {
     return chains_.size() == 1 || program_.nodes[chains_.back().end - 1].step != program_.nodes[i].step;
   }
 
-  // Whether the chain ends before node i, which makes bands overlap by `more` additional rows. Rows that two
-  // neighbouring bands need are computed twice, with all rows that they derive from. This is cheap if frames
-  // have equal heights, but expensive after a much taller frame, or before one.
+  // Returns whether node i must begin a new chain. Added to the current chain, it would increase the overlap
+  // of neighbouring bands by `more` rows. Rows that two neighbouring bands need are computed twice, with all
+  // rows that they derive from. This is cheap if frames have equal heights, but expensive after a much taller
+  // frame, or before one.
   [[nodiscard]] bool must_end(std::size_t i, std::int64_t more) const {
     const Node& node = program_.nodes[i];
     const auto counts = node.counts_in();
@@ -171,7 +172,7 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   height_ = to_writer_                ? plan.plan.output.height
             : chain.end > chain.first ? plan.program.nodes[chain.end - 1].out.height
                                       : source.height;
-  // Rows that no band needs do not count.
+  // Excludes rows that no band needs.
   tallest_ = height_;
   const std::vector<RowRange> needed = rows_of({0, height_});
   const auto weigh = [&](const FrameType& type, const RowRange& rows) {
@@ -185,8 +186,8 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
 
 BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads)
     : BandPlan(plan, chain, writer) {
-  // A strip of a much reduced image may need all rows of the original. Bands are then lower than strips, and
-  // the writer collects rows into strips itself.
+  // A strip of a much reduced image may need all rows of the original. Bands then have fewer rows than
+  // strips, and the writer collects rows into strips itself.
   const std::int64_t strip = writers_strip_rows(writer);
   const bool strips = strip > 0 && (tallest_ <= height_ || strip * row_bytes_ <= kMaxBandBytes);
   strip_rows_ = strips ? strip : 0;
@@ -269,7 +270,7 @@ std::int64_t BandPlan::read_end(std::int64_t i, const RowRange& needed, std::int
   return i + 1 == bands() && next_read_rows(end, height) == 0 ? height : end;
 }
 
-// Returns the most rows that any band holds, by value. Sets rows_read_ and skips_.
+// Returns, by ValueId, the maximum number of rows that a band holds. Sets rows_read_ and skips_.
 std::vector<std::int64_t> BandPlan::max_rows_held() {
   std::vector<std::int64_t> held(plan_.program.values.size());
   std::int64_t read = 0;  // rows of the decoded image

@@ -71,7 +71,7 @@ class BandPlan {
  public:
   // `writer`, which may be null, takes the rows of the last chain.
   BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* writer, int threads);
-  // Makes bands of at most `rows` rows: whole strips of the writer, unless a strip is higher.
+  // Makes bands of at most `rows` rows: whole strips of the writer, unless a strip has more rows.
   [[nodiscard]] static BandPlan of_rows(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
                                         std::int64_t rows);
 
@@ -100,7 +100,7 @@ class BandPlan {
   }
   // The bytes that a node moves for a band; they add up to those that it moves for the image.
   [[nodiscard]] std::int64_t bytes_moved(const Node& node, const RowRange& band) const;
-  // By value: the rows that a band makes or reads; empty if the chain does not use the value.
+  // Returns the rows that a band makes or reads, by ValueId; empty for values that the chain does not use.
   [[nodiscard]] std::vector<RowRange> rows_of(const RowRange& band) const;
   // The memory of a band: planes with enough rows for every band.
   [[nodiscard]] const std::vector<Place>& places() const { return places_; }
@@ -131,7 +131,7 @@ class BandPlan {
   std::int64_t skip_rows_ = 1;  // the height of a chunk that no band needs
   std::int64_t skips_ = 0;
   std::vector<Place> places_;
-  std::vector<std::optional<std::size_t>> place_of_;  // by value
+  std::vector<std::optional<std::size_t>> place_of_;  // by ValueId
 };
 
 }  // namespace imgpipe

@@ -32,7 +32,7 @@ struct StagedJpeg {
 // A finished image as encoded by a device.
 struct OutputRecord {
   Image bytes;  // empty: the device encoded nothing
-  // A slice of `bytes`. PNG: the strips from top to bottom. JPEG: one part, the entropy-coded data.
+  // A slice of `bytes`. A PNG has one per strip, from top to bottom; a JPEG has one, the entropy-coded data.
   struct Part {
     std::size_t offset = 0, bytes = 0;
     std::uint32_t adler = 1;  // PNG: this and `filtered` as in Writer::EncodedStrip

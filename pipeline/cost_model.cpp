@@ -96,7 +96,7 @@ LinearCost line_through(std::int64_t pixels_a, double ns_a, std::int64_t pixels_
 
 namespace {
 
-// Rounds towards zero, clamped to 0 and the largest value.
+// Rounds towards zero, clamped to the range from 0 to kMost.
 std::int64_t whole_pixels(double value) {
   constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
   return value < static_cast<double>(kMost) ? static_cast<std::int64_t>(std::max(0.0, value)) : kMost;

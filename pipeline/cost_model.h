@@ -28,8 +28,8 @@ struct CostPoint {
   double with_lane_ns = 0;
 };
 
-// Returns the size above which every point is cheaper with the lane, interpolated on logarithms between
-// adjacent points. `points` must be sorted by size. nullopt: the largest is not cheaper.
+// Returns the size above which every point is cheaper with the lane, interpolated between adjacent points on
+// logarithmic scales. `points` must be sorted by size. Returns nullopt if the largest point is not cheaper.
 [[nodiscard]] std::optional<std::int64_t> crossing(std::span<const CostPoint> points);
 
 // The costs of converting RGB JPEG to grey PNG through gray, hist, contrast and smooth.

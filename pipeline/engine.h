@@ -50,7 +50,7 @@ struct Outcome {
   std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
   std::vector<Image> memory;                           // storage of results and outputs
   std::vector<std::string> warnings;                   // the reader's
-  bool in_bands = false;  // through a device whose memory cannot hold the whole image
+  bool in_bands = false;  // in bands through a device, because memory did not suffice for the whole image
 };
 
 // Returns the parameters of a job for memory estimates. `plan`: the job's plan, which Engine::run() moves out
@@ -83,9 +83,9 @@ class Engine {
   // The host memory that a job takes.
   [[nodiscard]] virtual MemoryNeed memory_need(const MemoryEstimateRequest& question) const;
   // Returns when the job is done. Errors are returned in the outcome, not thrown, so that failed jobs report
-  // their times, too. Error(memory) if memory does not suffice for the estimate; nothing has been allocated
-  // then. The engine accepts further jobs after any error, except that a CUDA engine stays failed after
-  // Error(device).
+  // their times, too. If memory does not suffice for the estimate, the error is Error(memory), and nothing
+  // has been allocated. The engine accepts further jobs after any error, except that a CUDA engine stays
+  // failed after Error(device).
   [[nodiscard]] Outcome run(Job job);
 
  protected:

@@ -19,7 +19,7 @@ class Lowering {
     program_.lives[add(ValueKind::pixels, frame_type_of(plan.input))] = {};
   }
 
-  // Adds the node of `count` operations of the plan, from `first` on.
+  // Adds a node for operations `first` to `first` + `count` - 1 of the plan.
   void add_node(const Operation& operation, std::size_t first, std::size_t count, bool by_decoder) {
     const Stage& stage = *operation.stage;
     const std::size_t last = first + count - 1;
@@ -111,7 +111,7 @@ class Lowering {
 
   const Target target_;
   Program program_;
-  Connection frame_;                 // alpha: in a plane of its own
+  Connection frame_;                 // its alpha is set only if alpha has its own plane
   std::vector<Connection> frames_;   // by operation of the plan: the frame after it
   std::vector<ValueId> counted_by_;  // by operation of the plan: its counts
 };

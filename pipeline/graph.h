@@ -25,7 +25,7 @@ using ValueId = std::size_t;
 
 struct Value {
   ValueKind kind = ValueKind::pixels;
-  FrameType type;  // of the frame with these pixels or alpha, or for which the counts or table were made
+  FrameType type;  // of the frame that the pixels or alpha belong to, or that the counts or table are for
   std::int64_t table_bytes = 0;
   // A table that depends only on type and parameters; made with the plan.
   std::shared_ptr<const std::vector<std::byte>> constant{};
@@ -35,7 +35,7 @@ struct Value {
   [[nodiscard]] int planes() const;
   [[nodiscard]] bool is_image() const { return planes() > 0; }
   [[nodiscard]] Shape plane() const;
-  // Without padding; 8 bytes per count.
+  // The size without padding; 8 bytes per count.
   [[nodiscard]] std::int64_t bytes() const;
 };
 
@@ -46,11 +46,11 @@ struct Connection {
   std::optional<ValueId> alpha{};
 };
 
-// An operation of the plan, several that are fused, or an operator that makes a table for either.
+// An operation of the plan, several fused ones, or an operation that makes a table for either.
 struct Node : Operation {
   std::vector<Connection> inputs{}, outputs{};  // all that the target's kernel reads and writes
   Connection after{};                           // the frame after the node
-  bool by_decoder = false;                      // the decoder does its work and reads no values
+  bool by_decoder = false;                      // the decoder performs it; the node reads no values
 
   // Not for nodes that make a table.
   [[nodiscard]] const Connection& pixels_in() const { return inputs.front(); }
@@ -79,7 +79,7 @@ struct Node : Operation {
 struct Graph {
   std::vector<Value> values;     // the decoded image first
   std::vector<Node> nodes;       // in execution order
-  std::vector<ValueId> results;  // by Plan::results, each one plane
+  std::vector<ValueId> results;  // in the order of Plan::results; each has one plane
   std::vector<ValueId> counts;   // all counts
 };
 
@@ -90,7 +90,7 @@ struct Lifetime {
 };
 
 struct Program : Graph {
-  std::vector<Lifetime> lives;  // by value
+  std::vector<Lifetime> lives;  // by ValueId
 
   // The step that makes a value; not for the decoded image.
   [[nodiscard]] std::size_t step_of(ValueId value) const { return nodes[lives[value].made_at - 1].step; }
@@ -101,7 +101,7 @@ struct Target {
   Backend backend = Backend::reference;
   bool fuses = false;     // runs a fused step as one node, not as one per operation
   bool in_bands = false;  // bands of rows: the host makes tables and runs nodes that need all rows
-  bool decodes = false;   // the decoder does the work of the first operations, if a row of fusions lists them
+  bool decodes = false;   // the decoder performs the first operations, if a row of fusion_table() lists them
 };
 inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu};
 inline constexpr Target kCudaTarget{.backend = Backend::cuda, .fuses = true},
@@ -128,7 +128,8 @@ struct Tenant {
   int planes = 1;
 };
 
-// Memory for values with disjoint lifetimes, with the bytes of the largest and the rows of the highest.
+// Memory for values with disjoint lifetimes: as many bytes as the largest needs, and as many rows as the
+// tallest.
 struct Place {
   std::int64_t bytes = 0;
   Shape plane{};

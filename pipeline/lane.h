@@ -36,7 +36,7 @@ struct LaneLoad {
   std::int64_t pixels = 0;
 };
 
-// A batch uses a lane from two threads: one starts it and launches, the other finishes.
+// A batch uses a lane from two threads: one calls start() and launch(), the other finish().
 class Lane {
  public:
   virtual ~Lane() = default;

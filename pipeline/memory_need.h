@@ -39,8 +39,8 @@ struct MemoryNeed {
   return threads <= 1 ? 1 : threads + 2;
 }
 
-// An upper bound of the memory of all bands of an image, as a number of bands of `band_rows` rows, the size
-// for one thread. With several threads bands are not larger, but more of them overlap.
+// An upper bound of the memory of all bands of an image, counted in bands of `band_rows` rows, the height for
+// one thread. With several threads bands are not taller, but more of them overlap.
 [[nodiscard]] constexpr std::int64_t max_bands(std::int64_t rows, std::int64_t band_rows) {
   return 2 * (rows / band_rows + 1) + 2;
 }

@@ -30,7 +30,7 @@ FrameType with_samples(FrameType type, Sample sample) {
   return type;
 }
 
-// Names of sample types, for parameters of depth and for messages.
+// Names of sample types, for the parameters of the depth stage and for messages.
 struct SampleNames {
   std::string_view depth, text;
 };
@@ -50,7 +50,7 @@ std::string depth_step(Sample sample) {
   return "depth:" + std::string(names_of(sample).depth);
 }
 
-// Names the step, the type that it does not accept, and the step to insert.
+// Returns an error that names the step, the type that it does not accept, and the step to insert.
 Error refusal(const StageRequest& request, const FrameType& in) {
   std::string depths;
   for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
@@ -83,7 +83,7 @@ std::shared_ptr<const std::vector<std::byte>> constant_table(const Operation& op
       make_table(*maker, {.in = {operation.in, {}}, .parameters = operation.parameters}));
 }
 
-// Makes a step of each operation or, with `fuse`, of all that a fused stage runs.
+// Makes one step per operation; with `fuse`, one step for all operations that a fused stage replaces.
 void make_steps(Plan& plan, bool fuse) {
   const std::span<Operation> all(plan.operations);
   std::size_t end = 0;  // of the step's operations

@@ -30,8 +30,8 @@ struct Operation {
   FrameType out{};                          // the frame type that its readers receive
   std::optional<std::size_t> reads{};       // the operation whose image it reads; none: the decoded one
   std::optional<std::size_t> counted_by{};  // the operation whose histogram it reads
-  std::shared_ptr<const std::vector<std::byte>> table{};  // that depends on type and parameters alone
-  std::size_t step = 0;                                   // index in Plan::steps, whose row gets the time
+  std::shared_ptr<const std::vector<std::byte>> table{};  // a constant table: depends on type and parameters
+  std::size_t step = 0;                                   // index in Plan::steps; that step reports its time
 };
 
 // A row of the report: an operation, or several that are fused.
@@ -51,7 +51,8 @@ struct Plan {
 
   // Returns the operations of a step.
   [[nodiscard]] std::span<const Operation> parts(std::size_t step) const {
-    return std::ranges::equal_range(operations, step, {}, &Operation::step);
+    return {std::ranges::lower_bound(operations, step, {}, &Operation::step),
+            std::ranges::upper_bound(operations, step, {}, &Operation::step)};
   }
 };
 
@@ -77,8 +78,8 @@ struct Plan {
 [[nodiscard]] Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
                                       std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max());
 
-// Returns the row that matches the first operations; nullptr if none does. `decoding`: searches the decoder's
-// rows.
+// Returns the row of fusion_table() that matches the first operations; nullptr if none does. `decoding`:
+// searches only the decoder's rows, otherwise only the others.
 [[nodiscard]] const Fusion* find_fusion(std::span<const Operation> operations, bool decoding);
 
 // Returns why the plan cannot run on a CUDA device: the first operation that is not supported for its sample

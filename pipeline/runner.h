@@ -73,8 +73,8 @@ class Runner {
   // make_plan() do, and Error(usage) for a shape without pixels or with more than 4 channels.
   [[nodiscard]] Plan plan(const Shape& input, std::string_view stages = kDefaultStages) const;
 
-  // Plans one result for each list of stages; all lists begin with the same image. Steps that lists share
-  // from the beginning run once; steps are not fused. Throws as plan() does; messages name the list.
+  // Plans one result for each list of stages; all lists begin with the same image. Steps that lists have in
+  // common at the beginning run once; steps are not fused. Throws as plan() does; messages name the list.
   [[nodiscard]] Plan branched_plan(const Shape& input, const std::vector<std::string_view>& lists) const;
 
   // Runs a plan for image.shape() on `image`: 1 to 4 interleaved channels (grey, grey+alpha, RGB, RGBA), 8

@@ -182,7 +182,7 @@ class StepText {
     return static_cast<std::size_t>(row - rows.begin());
   }
 
-  // Returns the index of the last parameter that it sets.
+  // Parses a rectangle and sets its parameters. Returns the index of the last one.
   std::size_t read_rectangle(std::string_view text) {
     const std::vector<std::string_view> values = rectangle_parts(text);
     if (values.empty())

@@ -91,7 +91,7 @@ class BatchRun {
     const bool resumes = options.output.skip_existing || options.output.update;
     totals_.go_on = resumes ? "run the same command" : "run the same command with --skip-existing";
     totals_.options_digest = options_digest(options, options.output.format);
-    // An image with its own report checks whether it is up to date together with that report.
+    // An image with its own report is checked in run_as_image(), which also checks that the report exists.
     if (options.output.skip_existing || (options.output.update && !is_reported_as_image(options)))
       set_finished_aside();
     if (options.output.update) totals_.skipped_label = "up to date";
@@ -119,7 +119,7 @@ class BatchRun {
   }
 
  private:
-  // One image with its own report. Nothing is reported if it needs no work.
+  // Processes one image with its own report. Writes no report if the image needs no work.
   int run_as_image(const EngineFactory& factory) {
     if (!skipped_.empty() && !options_.logging.quiet)
       print_table(printable(skipped_.front().output) + ": already exists; skipped\n",
@@ -139,7 +139,7 @@ class BatchRun {
     return code;
   }
 
-  // Moves files that need no work to skipped_.
+  // Moves the files that need no work from files_ to skipped_.
   void set_finished_aside() {
     std::vector<BatchFile> left;
     for (BatchFile& file : files_.files) {
@@ -279,7 +279,8 @@ class BatchRun {
   // so that they cover all outputs.
   [[noreturn]] void abandon() {
     block_new_outputs();
-    // Take the images whose outputs are in place. Failures from here on are due to block_new_outputs().
+    // Take the results of images whose outputs are in place. Failures from here on are due to
+    // block_new_outputs().
     while (const std::optional<BatchResult> result = batch_->next(kDrainTimeout)) {
       if (!result->failed) take(*result);
     }

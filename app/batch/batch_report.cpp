@@ -20,7 +20,7 @@ std::string counts_text(const BatchTotals& totals) {
   return text;
 }
 
-// Says where failures are listed in addition to stderr.
+// Returns a line that says where the failures are listed.
 std::string failed_text(const ProcessOptions& options) {
   std::vector<std::string> files;
   if (!options.reports.failed_file.empty()) files.push_back(printable(options.reports.failed_file));

@@ -46,8 +46,8 @@ void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
   if (!options_.reports.trace_file.empty()) open_trace();
 }
 
-// Writes a shard's report before its work. If several shards were given the same name, all but one fail now
-// and none replaces another's report at the end.
+// Writes a preliminary report for a shard before any work. If several shards were given the same report file,
+// all but one fail here, so that none of them replaces another's report at the end.
 void BatchReportFiles::claim(const std::string& file) const {
   const SharedFileLock lock(file);
   check_replaceable(file, other_shard_reason(file, *options_.shard, options_.output.replace));
@@ -128,8 +128,8 @@ void BatchReportFiles::write_failed(const BatchTotals& totals) const {
   }
 }
 
-// Returns the names for --failed-out: those that failed. If it replaces the list of --files-from, returns all
-// names of that list that are neither done nor skipped.
+// Returns the names for --failed-out: those of the failed images. If it replaces the list of --files-from,
+// returns all names of that list that are neither done nor skipped.
 std::vector<std::string> BatchReportFiles::failed_names(const BatchTotals& totals) const {
   std::vector<std::string> names;
   if (list_) {

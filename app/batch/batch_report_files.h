@@ -17,8 +17,9 @@ class BatchReportFiles {
  public:
   explicit BatchReportFiles(const ProcessOptions& options);
 
-  // Call before any work, with the number of images in `totals`. Creates OUTPUT if needed, also for a report,
-  // checks that all files can be written, and opens growing files. All functions throw Error(output).
+  // Call before any work, with the number of images in `totals`. Creates OUTPUT if `needs_output` or if a
+  // report is in it, checks that all files can be written, and opens growing files. All functions throw
+  // Error(output).
   void open(bool needs_output, const BatchTotals& totals);
   void add_skipped(const std::vector<BatchFile>& files, const std::string& reason);
   void add_problems(const std::vector<PathProblem>& problems);
@@ -41,8 +42,8 @@ class BatchReportFiles {
   void settle(const BatchFile& file);
 
   const ProcessOptions& options_;
-  // If --failed-out replaces the list of --files-from: the list's names. `settled_`: the names that are done
-  // or skipped; kept for a shard, too, because the file may hold names of other shards.
+  // `list_`: the names in the list of --files-from if --failed-out replaces it. `settled_`: the names that
+  // are done or skipped; also stored for a shard, because --failed-out may contain names of other shards.
   std::optional<std::vector<std::string>> list_;
   std::unordered_set<std::string> settled_;
   std::vector<std::unique_ptr<NdjsonReport>> lines_;  // one for each .ndjson and .csv report

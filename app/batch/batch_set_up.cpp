@@ -17,14 +17,14 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kSlotsPerDevice = 4;
-// Another device starts once each worker has waited this long for full lanes: about twice a device's start-up
-// time.
+// Another device starts once each worker has waited this long because the lanes were full: about twice a
+// device's start-up time.
 constexpr std::chrono::milliseconds kLanePatience{500};
 // Memory the program needs for its work in addition to images: code and tables used later, and for each
 // worker its stack, its engine and malloc's reserve.
 constexpr std::int64_t kWorkingBytes = std::int64_t{4} << 20;
 constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
-// Memory kept per image until the end: time or failure, and the name if --failed-out edits a list.
+// Memory kept per image until the end: its time or failure, and its name if --failed-out edits a list.
 constexpr std::int64_t kImageBytes = sizeof(BatchFailure) + sizeof(double);
 constexpr std::int64_t kNameBytes = 192;
 
@@ -36,7 +36,7 @@ std::int64_t memory_for_images(std::int64_t limit, int jobs, std::int64_t kept_b
   return std::max(available - later, available / 4) / 2;
 }
 
-// Under a limit, the memory kept for reuse by later images counts too.
+// Under a memory limit, deducts the memory that lanes keep for reuse from the memory for images.
 void make_memory_for_lanes(BatchSettings& settings) {
   const std::int64_t kept = settings.memory_bytes / (settings.memory_is_limit ? 4 : 2);
   if (settings.memory_is_limit && built_with_cuda()) settings.memory_bytes -= kept;

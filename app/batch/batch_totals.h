@@ -70,7 +70,7 @@ class BatchTotals {
   std::vector<std::string> devices;  // the devices used, for people
   std::string device_why;
   std::string stopped;         // why the batch ended early; otherwise empty
-  std::string go_on;           // how to resume then
+  std::string go_on;           // how to resume after an early end
   std::string options_digest;  // app/process_options/options_digest.h
   std::string note;            // an additional line for people; may be empty
 
@@ -80,7 +80,7 @@ class BatchTotals {
 
   // The time of each image in milliseconds, sorted.
   [[nodiscard]] std::vector<double> image_ms() const;
-  // A part of the batch's work: who did it, its busy time, and that time's share of the time available.
+  // A part of the batch's work: what executed it, its busy time, and that time's share of the available time.
   struct PartBusy {
     std::string part, by;
     double busy_s = 0;

@@ -20,7 +20,7 @@ struct BatchEvents {
 struct BatchEnd {
   int signal = 0;              // 0: none received
   std::optional<Error> fatal;  // Batch::fatal()
-  std::string stopped;         // why it ended early; otherwise empty
+  std::string stopped;         // why the batch ended early; otherwise empty
   bool is_complete = true;     // false: inputs are still in progress
 
   // Returns `of_inputs` unless a signal or a fatal error ended the batch.

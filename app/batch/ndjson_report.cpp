@@ -127,7 +127,7 @@ void add_line(Fields& fields, const NdjsonLine& line) {
   };
   const auto if_read = [&](const auto& value) { return value_if(result.input_bytes > 0, value); };
   const auto ms = [&](std::int64_t ns) { return value_if(worked, static_cast<double>(ns) / 1e6); };
-  // Who decoded or encoded the image: the device itself, or the host on its behalf.
+  // Returns what decoded or encoded the image: the lane's device, or the host.
   const auto coded_by = [&](bool lane) { return value_if(done, lane ? result.device : "host"); };
 
   add_version(fields);

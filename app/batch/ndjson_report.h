@@ -32,8 +32,8 @@ class NdjsonReport {
 
   void add_done_or_failed(const BatchFile& file, const BatchResult& result);
   void add_lost(const BatchFile& file);
-  // Adds nothing for an image that an earlier run's last line reports as done or skipped: an image's last
-  // line is its status.
+  // Adds nothing if the image's last line from an earlier run says done or skipped: an image's last line is
+  // its status.
   void add_skipped(const BatchFile& file, const std::string& reason);
   void add_not_done(const BatchFile& file, const std::string& reason);
   void add_problem(const PathProblem& problem);

@@ -11,8 +11,8 @@ namespace imgpipe {
 // The first argument of imgpipe-bench: --for-version=VERSION of the imgpipe that starts it.
 inline constexpr const char* kForVersion = "--for-version=";
 
-// Returns the file to run: next to this executable, otherwise in libexec; never from PATH. Throws
-// Error(usage) that names the package if there is none.
+// Returns the file to run: next to this executable, otherwise in libexec; never from PATH. If neither exists,
+// throws Error(usage) that names the package to install.
 [[nodiscard]] std::string find_bench_program();
 
 // Replaces this process with imgpipe-bench and the arguments after "bench". Throws Error(usage) on failure.

@@ -20,7 +20,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
-constexpr std::chrono::seconds kLockPatience{5};  // it is held for microseconds
+constexpr std::chrono::seconds kLockPatience{5};  // the lock is normally held for microseconds
 
 }  // namespace
 
@@ -40,7 +40,7 @@ GrowingFile::GrowingFile(std::string path, const Keeps& keeps, OutputSync* sync)
   begin(keeps);
 }
 
-// Truncates a file that is not to be kept. Under the lock only one of several processes does so.
+// Truncates the file unless it is to be kept. The lock ensures that only one of several processes does so.
 void GrowingFile::begin(const Keeps& keeps) {
   const FileLock lock(file_->get(), kLockPatience);
   std::string beginning(kBeginningBytes, '\0');
@@ -91,7 +91,8 @@ void GrowingFile::write_waiting(bool patient) {
   if (lock.is_busy() && !patient) return;
   off_t end = size();
   if (const off_t last = end == known_end_ ? end : end_of_last_line(end); last != end) {
-    // A process was killed in mid-line. Without the lock another process may be writing that line.
+    // The last line is incomplete: a process was killed while writing it, or, if locks do not work, another
+    // process may still be writing it.
     if (lock.is_held() && ::ftruncate(fd, last) == 0) {
       end = last;
     } else {

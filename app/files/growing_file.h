@@ -27,7 +27,8 @@ class GrowingFile {
   // Creates the file, or truncates it unless `keeps` returns true. `sync` must outlive this object.
   explicit GrowingFile(std::string path, const Keeps& keeps = nullptr, OutputSync* sync = nullptr);
 
-  // Adds complete lines. They may stay in a buffer until flush() or close(), and are lost without it.
+  // Adds complete lines. They may stay in a buffer until flush() or close(), and are lost if neither is
+  // called.
   void add(std::string_view lines);
   // Writes the buffered lines. Waits for another process that is writing only if the buffer is large.
   void flush();

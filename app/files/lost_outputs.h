@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// Returns the indices of paths that do not exist, in order. A directory with many of the paths is listed
+// Returns the indices of paths that do not exist, in order. Lists a directory that contains many of the paths
 // instead of checking each path: on a network file system every check may be a round trip.
 [[nodiscard]] std::vector<std::size_t> missing_files(const std::vector<std::string>& paths);
 

@@ -83,7 +83,7 @@ std::optional<std::string> literal_ending(const std::vector<NameSegment>& segmen
   return text.substr(dot + 1);
 }
 
-// Returns true if the name ends in a dot followed by that field.
+// Returns true if the name ends in a dot followed by `field`.
 bool ends_in_field(const std::vector<NameSegment>& segments, std::string_view field) {
   if (segments.size() < 2) return false;
   const NameSegment& before = segments[segments.size() - 2];

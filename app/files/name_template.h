@@ -14,7 +14,7 @@ namespace imgpipe {
 
 struct NamedInput {
   std::string path;         // to open; "-" is stdin, which has no name
-  std::string tree;         // relative to the tree of the inputs, if OUTPUT mirrors it
+  std::string tree;         // path below OUTPUT if OUTPUT mirrors the directories of the inputs
   std::int64_t number = 1;  // position in the sorted list, from 1
 };
 
@@ -33,17 +33,17 @@ class NameTemplate {
   [[nodiscard]] static const NameTemplate& preset(bool in_tree);
 
   [[nodiscard]] bool has(std::string_view field) const;
-  // Returns a pattern (app/jobs/glob.h) that matches its names, for people. Empty if it would match every
-  // name, or if literal text contains a pattern character.
+  // Returns a pattern (app/jobs/glob.h) that matches the names made from the template, for people. Empty if
+  // it would match every name, or if literal text contains a pattern character.
   [[nodiscard]] std::string pattern() const;
   // Throws Error(usage) if --format contradicts the ending, or if neither determines the format.
   void check_format(const std::optional<Format>& format) const;
 
-  // Returns the output of an input in a directory. The format is that of `format`, otherwise of the
-  // template's ending, otherwise the input's if writable, otherwise PNG. `page` is the value of {page};
-  // without it {page} stays and all other braces are doubled (pipeline/jobs/name_segments.h). Throws
-  // Error(usage) if the name is empty, leads out of the directory, has another format's ending, or needs a
-  // name that stdin lacks.
+  // Returns the path and format of an input's output in `directory`. The format is `format` if given,
+  // otherwise that of the template's ending, otherwise the input's if it can be written, otherwise PNG.
+  // `page` is the value of {page}; without it {page} stays and all other braces are doubled
+  // (pipeline/jobs/name_segments.h). Throws Error(usage) if the name is empty, leads out of the directory,
+  // has another format's ending, or needs the name of an input that is stdin.
   [[nodiscard]] PlacedOutput place(const std::string& directory, const NamedInput& input,
                                    const std::optional<Format>& format,
                                    std::optional<std::int64_t> page = std::nullopt) const;

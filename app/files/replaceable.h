@@ -40,7 +40,7 @@ struct Replacement {
 // Returns the mark of a regular file, otherwise Mark::none.
 [[nodiscard]] Mark mark_in(const std::string& path);
 
-// The reason alone, for each kind of file that imgpipe writes.
+// Return why an image or a text file may not be written to `path`, or "" if it may.
 [[nodiscard]] std::string image_refusal_reason(const std::string& path, Replace replace, const Mark& mark,
                                                const std::string& input = "");
 [[nodiscard]] std::string text_refusal_reason(const std::string& path, Replace replace);

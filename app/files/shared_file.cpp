@@ -16,8 +16,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Returns the shard that a report or trace names ("2/4"), or "". The first event of a trace, on its second
-// line, names it: the rest may still be growing.
+// Returns the shard that a report or trace names ("2/4"), or "". In a trace, reads only the first event, on
+// the second line, because the rest may still be growing.
 std::string shard_named_in(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   std::string line;
@@ -43,10 +43,10 @@ SharedFileLock::SharedFileLock(const std::string& path, std::chrono::seconds pat
   std::error_code error;
   if (std::filesystem::exists(path, error) && !std::filesystem::is_regular_file(path, error)) return;
   const auto deadline = std::chrono::steady_clock::now() + patience;
-  constexpr int kTries = 1000;  // each failed try: another process replaced the file
+  constexpr int kTries = 1000;  // a try fails if another process replaced the file meanwhile
   for (int i = 0; i < kTries; ++i) {
     file_.emplace(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666));
-    if (file_->get() < 0) return;  // the later write reports why
+    if (file_->get() < 0) return;  // the error is reported when the file is written
     const auto left = deadline - std::chrono::steady_clock::now();
     lock_.emplace(file_->get(), std::chrono::duration_cast<std::chrono::milliseconds>(left));
     if (lock_->is_busy())

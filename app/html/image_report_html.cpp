@@ -122,7 +122,7 @@ ResultTable row_shares(const ImageReport& report) {
 
 struct SpanNames {
   std::vector<std::string> names;  // in order of first appearance
-  // Names beyond the number of colours share the last one.
+  // Names beyond the number of colours share the last colour.
   [[nodiscard]] int series_of(const std::string& name) const {
     return std::min(static_cast<int>(std::ranges::find(names, name) - names.begin()), kSeriesColors - 1);
   }

@@ -90,7 +90,7 @@ std::string page_drawing(int width, double height, const std::string& label, con
 std::string page_axis(const Axis& axis, double left, double right, double top, double bottom,
                       const std::string& unit) {
   std::string out;
-  double free_from = -1e9;  // leftmost free x of the line of numbers
+  double free_from = -1e9;  // the line of numbers is free to the right of this x
   for (const double tick : axis.ticks()) {
     const double x = axis.at(tick);
     out += line(x, top, x, bottom, "class=\"grid\"");

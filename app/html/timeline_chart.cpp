@@ -91,7 +91,7 @@ std::size_t tracks_left_out(const TimelineChart& chart) {
 
 std::string timeline_chart_svg(const TimelineChart& chart) {
   const double length_ms = std::max(chart.to_ms - chart.from_ms, 1e-6);
-  // The axis of a detail counts from the start of the detail.
+  // The axis shows the time since from_ms.
   const Axis axis(0, length_ms, false, kTimelineLeft, kTimelineRight);
   std::string out;
   double y = kTop;

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Layout changes make no new image.
+// Stages that only change the layout do not make a new image.
 bool makes_image(const Operation& operation) {
   return makes_pixels(*operation.stage) && operation.stage->effect != Effect::layout;
 }
@@ -46,7 +46,8 @@ Image interleaved(const Frame<const std::byte, Host>& frame) {
   return image;
 }
 
-// Names the image that the histogram of step `index` counts: a fused step may have made it itself.
+// Describes the image that the histogram of step `index` counts. A fused step may have made that image
+// itself.
 std::string counted_image(const Plan& plan, std::size_t index) {
   const auto maker = std::ranges::find_if(
       plan.operations | std::views::reverse,
@@ -102,8 +103,8 @@ ReportPage::Side side_of(const Make& make) {
   return side;
 }
 
-// Returns the step whose counts --histogram calls "before": the one that the first contrast uses, otherwise
-// the first. Returns the number of steps if none counts.
+// Returns the step whose counts --histogram calls "before": the counts that the first contrast uses,
+// otherwise those of the first step that counts. Returns the number of steps if no step counts.
 std::size_t before_step(const Plan& plan) {
   const std::span all(plan.operations);
   const auto reads = std::ranges::find_if(all, is_contrast);

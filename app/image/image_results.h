@@ -37,7 +37,7 @@ void write_histogram(const ProcessOptions& options, const HistogramPair& pair);
 struct Comparison {
   Outcome reference;
   std::vector<Difference> differences{};
-  std::optional<Difference> decoded{};  // against the format's library
+  std::optional<Difference> decoded{};  // from the image that the format's library decodes
   double library_decode_ms = 0;
 };
 

@@ -114,7 +114,7 @@ class InputRun {
   // Called for each of several items.
   void check(const Plan& plan, const ImageHeader& header) {
     if (not_on_cuda_.empty()) not_on_cuda_ = why_not_on_cuda(plan);
-    // The items of a stream arrive when the engine already exists.
+    // For a stream, the engine is created before the first item's plan is known.
     if (engine_ != nullptr && !not_on_cuda_.empty()) engine_ = &choice_.engine(0, not_on_cuda_);
     check_histogram(options_, plan);
     if (!facts_.pages) {
@@ -264,7 +264,7 @@ class InputRun {
     log_notes(item.job);
   }
 
-  // Returns the time since the previous item's results were taken; all of it is work.
+  // Returns the time since the previous item's results were taken, and adds it to wall_ms_.
   double work_on() {
     const Timeline::Clock::time_point now = Timeline::Clock::now();
     const double ms = std::chrono::duration<double, std::milli>(now - std::exchange(resumed_, now)).count();

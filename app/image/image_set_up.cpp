@@ -34,7 +34,7 @@ void check_output_replaceable(const ProcessOptions& options) {
   const Replacement replacement =
       replacement_of(options.output.path, replace_output(options), mark, options.input.path);
   check_replaceable(options.output.path, replacement.cannot_replace_reason);
-  // A shell may have expanded one pattern to both names, and a plain mark does not record its source.
+  // INPUT and OUTPUT may both come from one shell pattern, and a plain mark does not record its source.
   const fs::path input(options.input.path), output(options.output.path);
   if (replacement.replaced == Mark::result && options.output.is_positional &&
       input.parent_path() == output.parent_path() && mark_in(options.input.path).kind == Mark::Kind::result)

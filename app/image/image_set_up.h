@@ -19,7 +19,8 @@
 
 namespace imgpipe {
 
-// Before an output is put in place, checks again that it may replace what is there (app/files/replaceable.h).
+// With these settings, each write checks again that the output may replace an existing file
+// (app/files/replaceable.h).
 [[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);
 
 [[nodiscard]] std::optional<PageRequest> page_request(const ProcessOptions& options);

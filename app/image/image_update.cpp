@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Reports on stdout, times and comparisons are produced anew every time.
+// Times, comparisons and reports on stdout are never up to date: they are produced on every run.
 bool has_all_results(const ProcessOptions& options) {
   if (options.reports.compare || options.reports.repeat > 0) return false;
   const auto is_there = [](const std::string& path) {
@@ -52,7 +52,7 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
   determine_updates(options, found, false);
   file_ = found.files.front();
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
-  // All page files must be replaceable: a single file of another origin is refused.
+  // All page files must be replaceable, so that even a single file of another origin is refused.
   const auto may_be_replaced = [&](const std::string& output) {
     return found.stamped_outputs.contains(output) ||
            image_refusal_reason(output, options.output.replace, mark, options.input.path).empty();

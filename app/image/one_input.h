@@ -15,9 +15,9 @@ namespace imgpipe {
 // requested, and no report with one line per image.
 [[nodiscard]] bool is_reported_as_image(const ProcessOptions& options);
 
-// Replaces an OUTPUT that is a directory by the file in it. One that ends with a slash, or with --name, need
-// not exist yet. Throws Error(usage) for stdin without --name, and if OUTPUT must be a directory but is a
-// file.
+// If OUTPUT is a directory, replaces it with the path of the file in it. The directory need not exist yet if
+// OUTPUT ends with a slash or --name is given. Throws Error(usage) for stdin without --name, and if OUTPUT
+// must be a directory but is a file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
 
 // Runs an input that is not a batch. Throws Error or returns an exit code.

@@ -93,7 +93,8 @@ class InfoRun {
   // The largest limit that --max-pixels accepts: files that processing would refuse can still be described.
   static constexpr std::int64_t kMaxPixels = std::int64_t{1} << 34;
 
-  // A named file may be a FIFO, which is waited for; files found in directories must be regular.
+  // A named file may be a FIFO, and opening it waits for a writer; files found in directories must be
+  // regular.
   [[nodiscard]] InputKind kind_of(const std::string& path) const {
     const std::vector<std::string>& others = options_.input.more_paths;
     const bool named = path == options_.input.path || std::ranges::find(others, path) != others.end();

@@ -202,7 +202,7 @@ class Finder {
     }
   }
 
-  // Keeps the INPUTs' files that the list names.
+  // Keeps only those files of the INPUTs that are in the list.
   void keep_listed(const std::vector<std::string>& names) {
     std::unordered_map<std::string, bool> found_by_name;
     for (const std::string& name : names) found_by_name.emplace(plain_name(name), false);

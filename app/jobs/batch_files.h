@@ -52,9 +52,9 @@ struct BatchFiles {
   std::unordered_set<std::string> stamped_outputs;  // with --update: see UpdateResults
 };
 
-// Finds the inputs and determines their outputs. The name follows --name; by default OUTPUT/NAME with
-// --recursive, otherwise OUTPUT/ and the file's name. The ending is that of --format, otherwise the input's
-// if that format can be written, otherwise .png.
+// Finds the inputs and determines their outputs. --name determines an output's path; the default is
+// OUTPUT/NAME with --recursive, otherwise OUTPUT/ and the file's name. The ending is that of --format,
+// otherwise the input's if that format can be written, otherwise .png.
 //   - A directory contributes the files whose ending names an image format (or that match --include), with
 //     --recursive also those in its subdirectories. Hidden names and OUTPUT are skipped. Linked directories
 //     are followed; each directory is visited once, so loops end.
@@ -63,13 +63,14 @@ struct BatchFiles {
 //   - Names in a list are relative to INPUT if that is one directory, and paths if there is none. With
 //     several INPUTs or a pattern, the list selects among their files by path: --failed-out writes such
 //     names.
-//   - Whether a name is a readable regular file is only checked when the file is processed.
-// Results of the same batch among the inputs are left out.
-// Throws Error(usage) if two inputs would write one output, also through links; if an output is an input or a
+//   - A file is checked to be regular and readable only when it is processed.
+// Inputs that are results of the same batch are left out.
+// Throws Error(usage) if two inputs have the same output, even through links; if an output is an input or a
 // directory; or if a listed name leads out of the tree. Throws Error(input) if INPUT or the list cannot be
 // read.
 [[nodiscard]] BatchFiles find_batch_files(const ProcessOptions& options);
-// Finds only the inputs, or those of a shard, each path once. Throws like find_batch_files().
+// Finds only the inputs, without duplicates; with `shard`, only those of the shard. Throws like
+// find_batch_files().
 [[nodiscard]] BatchFiles find_inputs(const InputOptions& input, const std::optional<Shard>& shard = {});
 
 }  // namespace imgpipe

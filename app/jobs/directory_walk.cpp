@@ -20,8 +20,8 @@ struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
 };
 
-// The kernel usually reports whether an entry is a directory or a link. Only those, and entries of unknown
-// type, need a stat. It uses the name relative to the directory, since the path may be longer than PATH_MAX.
+// The kernel usually reports an entry's type. Only directories, links and entries of unknown type need a
+// stat. It uses the name relative to the directory, since the path may be longer than PATH_MAX.
 DirectoryEntry entry_of(int directory, const dirent& found) {
   DirectoryEntry entry{found.d_name, std::nullopt, found.d_type == DT_LNK};
   struct stat info {};

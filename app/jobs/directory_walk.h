@@ -36,7 +36,8 @@ struct WalkPosition {
 
 struct WalkSteps {
   std::function<void(const WalkPosition& file)> take;
-  // Returns true to enter a directory; called for all but the first. The callback must detect loops of links.
+  // Returns true to enter a directory; called for every directory except the top. The callback must detect
+  // loops of links.
   std::function<bool(const WalkPosition& directory, const FileId& id)> enters;
   std::function<void(const WalkPosition& directory, const std::error_code& error)> cannot_read;
   std::function<void(const WalkPosition& file)> count_hidden = [](const WalkPosition&) {};

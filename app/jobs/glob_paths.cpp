@@ -49,7 +49,8 @@ class Descent {
   }
 
  private:
-  // Schedules the search for names from `at` on below `directory`, once: several ** may reach the same state.
+  // Schedules the search below `directory` for the pattern's names from index `at` on, unless it already was:
+  // several ** may lead to the same state.
   void go(const fs::path& directory, std::size_t at) {
     if (seen_.emplace(directory.string(), at).second) to_do_.emplace_back(directory, at);
   }

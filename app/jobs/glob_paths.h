@@ -19,7 +19,7 @@ struct PathProblem {
 };
 
 struct PathsFound {
-  std::vector<std::string> paths;     // sorted, each once
+  std::vector<std::string> paths;     // sorted, without duplicates
   std::vector<PathProblem> problems;  // unreadable directories
 };
 

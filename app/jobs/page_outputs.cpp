@@ -44,8 +44,8 @@ struct Run {
   int min_digits = 0;  // of the page number
 };
 
-// A path, or the name of page files, split into text and runs of digits. Two of them can be the same path
-// only if their texts are equal.
+// A path, or the name of page files, split into text and runs of digits. Two patterns can stand for the same
+// path only if their texts are equal.
 struct Pattern {
   std::string text;  // a zero byte stands for each run
   std::vector<Run> runs;
@@ -94,7 +94,7 @@ class PageFiles {
   // four.
   explicit PageFiles(bool named) : named_(named) {}
 
-  // Throws Error(usage) if a page file may coincide with one of another file.
+  // Throws Error(usage) if a page file of `file` may coincide with a page file of another input.
   void add(const BatchFile& file, const std::vector<NameSegment>& segments) {
     Pattern pattern = pattern_of(segments);
     const auto [layout, fresh] = page_layouts_.try_emplace(pattern.text, pattern.page_layout(), &file);
@@ -105,7 +105,7 @@ class PageFiles {
     other->second.runs = std::move(pattern.runs);
   }
 
-  // Returns the file that may have a page of this name.
+  // Returns the input of which a page may be written to `path`, or nullptr.
   [[nodiscard]] const BatchFile* writer_of(const std::string& path) {
     const Pattern pattern = pattern_of({{.text = path}});
     const auto layout = page_layouts_.find(pattern.text);
@@ -127,7 +127,7 @@ class PageFiles {
     std::vector<Run> runs;
   };
 
-  // Returns true if `digits` can be a page number in that run.
+  // Returns true if `digits` can be a page number in the run `page`.
   [[nodiscard]] bool may_be(const Run& page, const std::string& digits) const {
     if (page.page != Run::Page::alone) return true;
     const auto least = static_cast<std::size_t>(page.min_digits);
@@ -168,7 +168,7 @@ class PageFiles {
   }
 
   const bool named_;
-  std::unordered_map<std::string, std::string> directories_;  // resolved once each
+  std::unordered_map<std::string, std::string> directories_;  // each is resolved only once
   std::unordered_map<std::string, std::pair<std::string, const BatchFile*>>
       page_layouts_;                                 // by Pattern::text
   std::unordered_map<std::string, Writer> writers_;  // by Pattern::key()
@@ -195,7 +195,7 @@ std::string output_text(const ProcessOptions& options, const BatchFile& file) {
 
 bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
   const std::vector<std::string> files = page_files(options, file);
-  // If the size cannot be read, it is not 0: the file may be a device.
+  // If the size cannot be read, the page counts as not empty: it may be a device.
   const auto is_there = [](const std::string& page) {
     std::error_code error;
     return fs::exists(page, error) && fs::file_size(page, error) != 0;

@@ -18,8 +18,8 @@ namespace imgpipe {
 // Returns true if every page has its file; false if the input cannot be read, which is reported later.
 [[nodiscard]] bool has_all_pages(const ProcessOptions& options, const BatchFile& file);
 
-// For each file, returns the file with a page, of any number, that would overwrite it, or nullptr. Empty if
-// no file has page files. Throws like check_page_outputs() if pages of two files could coincide.
+// Element i is the file of which some page may overwrite the input of files[i], or nullptr. Returns an empty
+// list if no file has page files. Throws like check_page_outputs() if pages of two files could coincide.
 [[nodiscard]] std::vector<const BatchFile*> writers_of_pages(const ProcessOptions& options,
                                                              const std::vector<BatchFile>& files);
 

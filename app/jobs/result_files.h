@@ -23,7 +23,7 @@ struct ResultFile {
 };
 [[nodiscard]] std::vector<ResultFile> result_files(const ProcessOptions& options);
 
-// The files that a run reads and writes, each under one of its names.
+// The files that a run reads and writes. Each is recognised under all its names and links.
 class FilesInUse {
  public:
   // `what` names it for the user: "the input". `path` is "-" for stdin; ignored if empty.
@@ -37,7 +37,7 @@ class FilesInUse {
   struct Use {
     std::string path;
     std::string input;   // `what` of add_input(); empty for a file that is written
-    std::string option;  // that writes it
+    std::string option;  // the option that names the file
   };
   std::map<FileIdentity, Use> uses_;
 };

@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// "in: no images found; passed over: 3 others (see --include)", followed by hints.
+// "in: no images found; skipped files: 3 others (see --include)", followed by hints.
 [[nodiscard]] std::string nothing_found_text(const InputOptions& input, const BatchFiles& found);
 // Logs the files that were found but are not processed, and the replaced results. `name` is the template of
 // output names.

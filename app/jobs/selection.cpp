@@ -117,8 +117,8 @@ bool Selection::selects_directory(const std::string& path) {
   return !excluded(path, true);
 }
 
-// A directory pattern includes the images in matching directories. A pattern without a match so far is tested
-// even if another one has matched, for unmatched().
+// A directory pattern includes the images in matching directories. For unmatched(), a pattern without a match
+// so far is tested even if another pattern has already matched the file.
 bool Selection::included(const std::string& path, bool readable) {
   bool wanted = false;
   for (Pattern& pattern : include_) {

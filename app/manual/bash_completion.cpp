@@ -87,7 +87,7 @@ std::string kind_of(const OptionRow& row) {
   return "kind=stages";
 }
 
-// Sets kind and choices by "COMMAND OPTION".
+// Returns a bash function that sets kind and choices for an argument "COMMAND OPTION".
 std::string option_function(Commands commands) {
   std::string text = "_imgpipe_option() {\n  case \"$1\" in\n";
   for (const CommandRow& command : commands) {
@@ -118,7 +118,8 @@ std::string flags_function(Commands commands) {
   return text + "  esac\n}\n\n";
 }
 
-// Sets choices from the words after imgpipe; returns false unless they begin with a command that has topics.
+// Returns a bash function that sets choices from the words after imgpipe. It returns false unless these begin
+// with a command that has topics.
 std::string bash_topics_function(Commands commands) {
   std::string text = "_imgpipe_topics() {\n  case \"$1\" in\n";
   for (const CommandRow& command : commands) {

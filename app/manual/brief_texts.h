@@ -6,13 +6,13 @@
 
 namespace imgpipe {
 
-// Applies to the option of every command.
+// The text is used for the option in every command that has it.
 struct BriefText {
   std::string_view option;
   std::string_view text;
 };
 [[nodiscard]] std::span<const BriefText> brief_texts();
-// Returns an empty text if there is none; then the first clause of the option's help is used.
+// Returns an empty text if the option has none; completions then use the first clause of its help.
 [[nodiscard]] std::string_view brief_text(std::string_view option);
 
 }  // namespace imgpipe

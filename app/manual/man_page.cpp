@@ -25,7 +25,7 @@ constexpr std::array<Row, 4> kVariables{
      {"COLUMNS", "Width of help texts."},
      {"XDG_CACHE_HOME", "Directory where imgpipe devices --calibrate stores its measurements."}}};
 
-// Escapes characters that roff would interpret or print as others.
+// Escapes characters that roff would interpret, or print as different characters.
 std::string roff(std::string_view text) {
   std::string out;
   for (const char c : text) {

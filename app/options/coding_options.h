@@ -22,7 +22,7 @@ inline constexpr std::string_view kColorBands = "color";
 
 // --bands, --max-pixels, --lenient, --no-orient, --codec.
 [[nodiscard]] std::vector<OptionRow> decoding_rows();
-// Reads those that the command has.
+// Reads the decoding options that the command has.
 [[nodiscard]] DecodeOptions read_decoding(const Parser& parser);
 
 inline constexpr Choices<WebpCoding, 2> kWebpCodings{

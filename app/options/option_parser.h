@@ -33,7 +33,8 @@ class Parser {
   [[nodiscard]] Commands commands() const { return commands_; }
 
   [[nodiscard]] bool knows(std::string_view name) const;
-  // These take the name of an option or positional argument; an option of the same name takes precedence.
+  // The following functions take the name of an option or positional argument; an option of the same name
+  // takes precedence.
   [[nodiscard]] bool has(const std::string& name) const;
   [[nodiscard]] bool has_option(const std::string& name) const;
   [[nodiscard]] std::string text(const std::string& name) const;
@@ -49,7 +50,7 @@ class Parser {
   }
   // Returns the arguments that are not options.
   [[nodiscard]] std::vector<std::string> positional() const;
-  // Returns those beyond the command's positional names.
+  // Returns the positional arguments beyond the command's positional names.
   [[nodiscard]] const std::vector<std::string>& more() const { return more_; }
 
  private:

@@ -36,7 +36,7 @@ struct OptionRow {
 // Returns every letter and name with dashes: "-q", "--quiet". option_name() returns "quiet".
 [[nodiscard]] std::vector<std::string> spelled_flags(const OptionRow& row);
 [[nodiscard]] std::string option_name(const OptionRow& row);
-// Returns its letter, or 0 if there is none.
+// Returns the option's letter, or 0 if it has none.
 [[nodiscard]] char option_letter(const OptionRow& row);
 
 // Returns true if a preset may hold this option of the main command (app/options/presets.h). Options that

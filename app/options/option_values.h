@@ -28,7 +28,7 @@ using Choices = std::array<std::pair<std::string_view, Value>, N>;
 // Checks that a file has one of the endings, which determine its format.
 [[nodiscard]] std::string file_with_ending(const std::string& option, const std::string& path,
                                            std::initializer_list<std::string_view> endings);
-// The same, or "-" for stdout.
+// Like file_with_ending(), but also accepts "-" for stdout.
 [[nodiscard]] std::string result_file(const std::string& option, const std::string& path,
                                       std::initializer_list<std::string_view> endings);
 [[noreturn]] void usage_of_choice(const std::string& option, const std::string& text,
@@ -46,7 +46,7 @@ template <class Value, std::size_t N>
 
 // The values of --device, or their beginnings.
 [[nodiscard]] std::vector<std::string> device_values();
-// The beginnings of the values of --pattern, and the text of --help.
+// The values of --pattern, or their beginnings, and its help text.
 [[nodiscard]] std::vector<std::string> pattern_values();
 [[nodiscard]] std::string pattern_help();
 

@@ -19,12 +19,13 @@ struct ParsedArgument {
 
 // Resolves every option to its row, whether given by letter (-j 4, -j4, -rj4), by one of its names or by a
 // spelling variant (--no-colour). A switch may have a value: --recursive=false. `rows` must outlive the
-// result. Throws Error(usage) for an unknown option and suggests the nearest; `command` is the one whose
-// --help to name: "imgpipe bench".
+// result. Throws Error(usage) for an unknown option and suggests the nearest; the message refers to the
+// --help of `command`, such as "imgpipe bench".
 [[nodiscard]] std::vector<ParsedArgument> parse_arguments(const std::vector<std::string>& arguments,
                                                           const std::vector<OptionRow>& rows,
                                                           const std::string& command);
-// Converts them back: options by main name, values as separate arguments except for switches.
+// Converts parsed arguments back to texts: options by main name, values as separate arguments except for
+// switches.
 [[nodiscard]] std::vector<std::string> argument_texts(const std::vector<ParsedArgument>& given);
 
 // Throws Error(usage) for an option whose value is missing.

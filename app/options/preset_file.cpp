@@ -207,7 +207,8 @@ std::string list_literal(const std::string& name, const std::vector<std::string>
   return "[" + list + "]";
 }
 
-// Returns the path of a range file relative to the preset's directory.
+// Returns the path of a range file for a preset: relative to the preset's directory if the file is below it,
+// otherwise absolute.
 std::string range_from(const std::string& file, const std::string& preset) {
   const fs::path whole = fs::weakly_canonical(fs::absolute(file));
   const fs::path of_preset = fs::absolute(preset).parent_path();

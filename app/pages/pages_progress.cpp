@@ -41,7 +41,7 @@ void PagesProgress::begin_pass() {
 }
 
 void PagesProgress::count_page(const ImageHeader& page) {
-  if (pass_.done == pass_.total) begin_pass();  // another contrast step
+  if (pass_.done == pass_.total) begin_pass();  // the previous pass is complete, or none has begun
   note_finished_page(page);
 }
 

@@ -36,7 +36,8 @@ namespace imgpipe {
 // Returns the SHA-256 of options_affecting_output() for a run, or for its outputs of one format.
 [[nodiscard]] std::string options_digest(const ProcessOptions& options, const std::optional<Format>& format);
 
-// The same as 64 bits for Provenance. --codec turbo has the hash of auto, because its bytes are equal.
+// Returns the first 64 bits of the digest, for Provenance. --codec turbo has the hash of auto, because both
+// produce the same bytes.
 [[nodiscard]] std::uint64_t options_hash(ProcessOptions options, Format format);
 
 [[nodiscard]] inline std::string short_digest(const std::string& digest) {

@@ -97,7 +97,7 @@ struct ParameterOption {
 };
 // Returns the stages and their parameters, for --help.
 [[nodiscard]] HelpTable stage_help();
-// Returns all of them in the order of the stage table.
+// Returns all parameter options in the order of the stage table.
 [[nodiscard]] const std::vector<ParameterOption>& parameter_options();
 
 [[nodiscard]] std::vector<OptionRow> process_rows();

@@ -86,13 +86,13 @@ struct ReportInput {
 // Returns the number of passes of the reference for --repeat N.
 [[nodiscard]] int reference_passes(int repeat);
 
-// End to end is the wall time of one run: with --repeat, the wall time minus all passes plus their median.
-// The reference's end to end replaces kernels and transfers by the reference's kernels.
+// The end-to-end time is the wall time of one run: with --repeat, the wall time minus all passes plus their
+// median. For the reference, the reference's kernels replace the kernels and transfers in it.
 [[nodiscard]] ImageReport make_image_report(const ReportInput& input);
 
 // Adds the times and bytes of a page's steps to `all`, which starts empty.
 void add_page(ImageReport& all, const ImageReport& page, std::int64_t number);
-// Sets the wall time and rates of the whole after the last page.
+// Call after the last page: sets the wall time and the rates of the whole run.
 void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth);
 
 // Returns the table for people. `color` highlights a failed comparison.

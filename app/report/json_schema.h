@@ -11,7 +11,8 @@ namespace imgpipe {
 // Formats a schema as in docs/schemas: an object, or its fields, on one line if they fit.
 [[nodiscard]] std::string schema_text(const Json& schema);
 
-// Returns the schema of report NAME. add(Fields&) adds its fields; `more` is JSON that relates them.
+// Returns the schema of report NAME. add(Fields&) adds its fields; `more` is a JSON object of further schema
+// keywords.
 template <class Add>
 [[nodiscard]] std::string schema_text(std::string_view name, std::string_view title, const Add& add,
                                       std::string_view more = "{}") {

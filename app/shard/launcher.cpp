@@ -54,8 +54,8 @@ std::optional<std::int64_t> number_of(const char* name, const Environment& envir
 // Returns true in a step started by srun. Batch scripts and salloc's shells are also steps, with numbers
 // above SLURM_MAX_NORMAL_STEP_ID, which Slurm writes as negative or not at all.
 // sbatch passes on its caller's environment, so a batch script may have the variables of another job's step.
-// Its own variables are then SLURM_GTIDS (the ranks on this node: 0), SLURM_TASKS_PER_NODE and, with -n,
-// SLURM_NTASKS. In a step they agree with those of the step, except with --preserve-env.
+// sbatch itself then sets SLURM_GTIDS (the ranks on this node: 0), SLURM_TASKS_PER_NODE and, with -n,
+// SLURM_NTASKS. In a step, these agree with the step's variables, except with --preserve-env.
 bool in_slurm_step(const Environment& environment) {
   constexpr std::int64_t kMaxNormalStep = 0xfffffff0;
   const std::string tasks = environment("SLURM_STEP_NUM_TASKS");
@@ -120,7 +120,7 @@ const Launcher* find_rank(const Environment& environment) {
   return rank == kRanks.end() ? nullptr : rank;
 }
 
-// Some schedulers also set another's variables for old scripts; these must agree.
+// Some schedulers also set another scheduler's variables, for old scripts. Their indices must agree.
 const Launcher* find_array(const Environment& environment) {
   const Launcher* array = nullptr;
   for (const Launcher& launcher : kArrays) {

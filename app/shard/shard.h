@@ -29,7 +29,7 @@ inline constexpr std::array<std::pair<std::string_view, Balance>, 3> kBalances{
 struct Shard {
   int index = 1;
   int count = 1;
-  std::vector<LauncherIndex> by{};  // the launchers that determined it, outermost first; empty: the user
+  std::vector<LauncherIndex> by{};  // launchers that determined it, outermost first; empty: given by the user
   Balance balance = Balance::hash;
 };
 

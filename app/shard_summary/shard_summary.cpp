@@ -194,7 +194,8 @@ std::vector<std::string> ShardSummary::shards() const {
   return names;
 }
 
-// Returns true if the shards with lines cover all images of the batch: the others had nothing to do.
+// Returns true if the shards with lines cover all images of the batch, so that the other shards had no
+// images.
 bool ShardSummary::covers_batch(int shards) const {
   std::size_t images = 0, of_batch = 0;
   for (const auto& [shard, lines] : shards_) {

@@ -34,8 +34,9 @@ class ShardSummary {
   void add(const std::string& name, std::istream& stream);
 
   // Call after the last add(). An image reported as done or skipped becomes not done if its output is empty.
-  // One reported as done also does if its output is missing but other outputs of the reports are in the same
-  // directory. If none are, all of them may have been moved, or the report comes from another machine.
+  // An image reported as done in a single file also becomes not done if that file is missing while other
+  // outputs of the reports are in the same directory. If none are, all of them may have been moved, or the
+  // report comes from another machine.
   void check_outputs();
 
   [[nodiscard]] std::size_t images() const { return outcomes_.size(); }
@@ -43,7 +44,7 @@ class ShardSummary {
   [[nodiscard]] std::size_t skipped() const { return count(Status::skipped); }
   [[nodiscard]] std::size_t failed() const { return count(Status::failed); }
   [[nodiscard]] std::size_t not_done() const { return count(Status::not_done); }
-  // Sums over the images that these lines report as done.
+  // Sums over the images reported as done.
   [[nodiscard]] std::int64_t pixels() const;
   [[nodiscard]] std::int64_t input_bytes() const;
   [[nodiscard]] std::int64_t output_bytes() const;
@@ -59,8 +60,8 @@ class ShardSummary {
   [[nodiscard]] std::vector<std::string> missing_shards() const;
   // Returns the number of the batch's images without a line; 0 if lines do not contain their number.
   [[nodiscard]] std::size_t images_without_line() const;
-  // A shard with fewer lines than images; unfinished() returns all of them. `shard` is "" for an unsharded
-  // run.
+  // A shard some of whose images have no line; unfinished() returns all such shards. `shard` is "" for an
+  // unsharded run.
   struct Unfinished {
     std::string shard;
     std::size_t images = 0, images_with_line = 0;

@@ -26,7 +26,7 @@ class StatsCounter {
   void image_done(const BatchResult& result);
   // For an input with pages. Their counts are kept separately until the whole input succeeds. This takes at
   // most kPagesBytes per input in progress, of which there are no more than workers (pipeline/jobs/batch.h).
-  // Rows grow with the pages, up to set_max_row_bytes().
+  // The memory for rows grows with the pages, up to the limit of set_max_row_bytes().
   [[nodiscard]] PageConsumer make_page_consumer(std::size_t input);
 
   // Maximum size of an input's sums: grey and colours, each with alpha, for 8 and 16 bits.

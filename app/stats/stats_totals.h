@@ -31,7 +31,7 @@ struct StatsTotals {
   BatchTotals::CountWithExample profiles;  // with a colour profile other than sRGB
   std::string stages;                      // --stages
   std::string shard;                       // for people; empty if there are no shards
-  std::string stopped;                     // why it ended early; otherwise empty
+  std::string stopped;                     // why the run ended early; otherwise empty
   std::vector<Percent> percents;
   std::map<bool, ImageGroup> groups;  // by whether they are colour images
 

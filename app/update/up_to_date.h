@@ -28,7 +28,7 @@ enum class UpdateState {
 [[nodiscard]] std::string_view update_reason(UpdateState state);
 
 // Converts paths to those in the stamps of a directory, which need not exist yet. Input paths are relative to
-// it, so they stay valid if both are moved together or mounted elsewhere.
+// the directory, so they stay valid if inputs and outputs are moved together or mounted elsewhere.
 class StampNames {
  public:
   explicit StampNames(const std::string& directory);

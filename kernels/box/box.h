@@ -1,5 +1,5 @@
-// box: the mean of a square window, rounded once. smooth:box (radius 2) has kernels of its own, for 5x5
-// windows and fused with contrast. Running sums make the cost independent of the radius (McDonnell,
+// box: the mean of a square window, rounded once. smooth:box (radius 2) has separate kernels, specialised for
+// 5x5 windows and for fusion with contrast. Running sums make the cost independent of the radius (McDonnell,
 // Box-Filtering Techniques, 1981).
 #pragma once
 
@@ -72,13 +72,13 @@ static_assert(counted(0, 10, 3) == 4 && counted(5, 10, 3) == 7 && counted(1, 2, 
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// The window's rows, limited to the image.
+// Returns the input rows of the windows of rows `out`, clipped to the image.
 [[nodiscard]] RowRange box_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
 // in, out: planar, same shape, at least 1x1.
 void box_reference(const StageCall<Host>& call);
 
-// The same in SIMD. `in` must hold the window's rows of the band, limited to the image.
+// The same in SIMD. `in` must hold the rows that box_needs() returns for the band.
 void box_cpu(const StageCall<Host>& call, const Band& band);
 
 CudaStatus box_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -1,6 +1,6 @@
-// box in SIMD, with sums down the columns that are updated from row to row, and prefix sums of these along a
-// row. A window's sum is the difference of two prefix sums, whatever the radius. Both may wrap; the
-// difference fits in 32 bits. For chunks of kChunk columns:
+// box in SIMD. Column sums over the window's rows are updated from row to row; prefix sums of the column sums
+// are computed along each row. A window's sum is the difference of two prefix sums, whatever the radius.
+// Column and prefix sums may wrap; the difference fits in 32 bits. For chunks of kChunk columns:
 //
 //   column[i]   sum of the window's rows in column first - radius + i     i = 0 ... end - first + 2 radius
 //   before[i]   column[0] + ... + column[i - 1]
@@ -52,7 +52,7 @@ class Box {
   static_assert((2 * kMaxBoxRadius + 1) * std::int64_t{kLargest<T>} <= Sum(~Sum{0}));
   using D = hn::ScalableTag<Sum>;
 
-  // The samples of the row that stands for row y, from sample `from` on.
+  // Returns the input row for row y, which may lie beyond the border, from sample `from` on.
   const T* row(std::int64_t y, std::int64_t from) const {
     if (y < 0 || y >= height_) {
       if (box_.border == Border::shrink) return kZeroSamples<T>;

@@ -32,8 +32,8 @@ __device__ __forceinline__ std::int64_t box_source(std::int64_t i, std::int64_t 
   return border == Border::reflect ? reflected(i, size) : replicated(i, size);
 }
 
-// A thread's columns of the strip that begins at pixel x and its `radius` neighbours on either side:
-// threadIdx.x, threadIdx.x + kThreads, ...
+// The columns that a thread handles: threadIdx.x, threadIdx.x + kThreads, ..., counted from `radius` pixels
+// before the strip, which begins at pixel x. The strip extends by `radius` neighbours on either side.
 template <class T>
 struct ThreadColumns {
   std::int64_t at[kThreadColumns];  // -1: none
@@ -137,8 +137,8 @@ __global__ __launch_bounds__(kThreads) void box_kernel(DevicePlanes<const T> in,
   }
 }
 
-// Returns the rows per block: few enough that blocks fill the device, enough that the first windows of each
-// block are a small part of the work.
+// Returns the number of rows per block. It is small enough for the blocks to fill the device, and large
+// enough that summing each block's first windows is a small part of the work.
 std::int64_t rows_of_a_block(const FrameType& type, int radius, std::int64_t strips,
                              const CudaLaunch& launch) {
   const std::int64_t wanted = std::int64_t{launch.multiprocessors} * kBlocks;

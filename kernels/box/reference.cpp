@@ -24,7 +24,7 @@ struct Rows {
   }
 };
 
-// Returns the sum of these rows in a column; 0 for a column that the border ignores.
+// Returns the sum of column x over `rows`, or 0 if the border mode ignores the column.
 template <class T>
 std::uint32_t column_sum(const Plane<const T, Host>& in, std::int64_t x, const Rows& rows, Border border) {
   const std::int64_t from_x = source_of(x, in.width, border);

@@ -1,7 +1,7 @@
 // Contrast-limited adaptive histogram equalisation (Zuiderveld, Graphics Gems IV, 1994). Each tile of the
-// image has a table that equalises its histogram, with no count above a limit. A pixel becomes the mean of
-// the results of the four nearest tiles' tables, weighted by its distance to their middles. Colour planes are
-// separate. Follows OpenCV's createCLAHE(), including every rounding (docs/pixels.md).
+// image has a table that equalises its histogram after counts above a limit are clipped. A pixel's result is
+// interpolated bilinearly between those of the four tiles with the nearest centres. Colour planes are
+// processed separately. Follows OpenCV's createCLAHE(), including every rounding (docs/pixels.md).
 //
 //   tiles     |   0   |   1   |   2   |      the last one may extend beyond the image
 //   cells     | 0 |   1   |   2   | 3 |      cell i lies between the middles of tiles i - 1 and i
@@ -58,12 +58,12 @@ static_assert(ClaheTiles({.width = 64, .height = 16}, {{0, 8}}).height == 2);
 static_assert(ClaheTiles({.width = 64, .height = 64}, {{40 * kDecimalOne, 2}}).limit == 160);
 static_assert(ClaheTiles({.width = 64, .height = 64}, {{1, 2}}).limit == 1);
 
-// The amounts that redistribution adds to the counts: the excess over the limit, divided evenly among all
-// values, and its remainder as one each for every step-th value, starting at 0.
+// The amounts that redistribution adds to the counts. The excess over the limit is divided evenly among all
+// values; the remainder is distributed as 1 to every step-th value, starting at 0.
 struct ClaheExcess {
   IMGPIPE_HOST_DEVICE constexpr ClaheExcess(std::uint32_t excess, std::uint32_t bins)
       : each(excess / bins), left(excess % bins), step(left == 0 ? 1 : bins / left) {}
-  // Returns the sum for all values up to this one.
+  // Returns the total added to the values 0 to `value`.
   [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint32_t up_to(std::uint32_t value) const {
     const std::uint32_t ones = value / step + 1;
     return each * (value + 1) + (ones < left ? ones : left);
@@ -76,7 +76,7 @@ static_assert(ClaheExcess(259, 256).up_to(85) == 88 && ClaheExcess(259, 256).up_
 
 // ---- the arithmetic of one pixel: 32-bit floats, each operation rounded separately -------------------
 
-// A column or row: its cell, and the weight of the tile after the cell.
+// The cell of a pixel column or row, and the weight (`share`) of the tile after that cell.
 struct CellPosition {
   int cell;
   float share;
@@ -137,7 +137,8 @@ static_assert(clahe_rounded(255.6F, 255) == 255);
 // A part is one tile of one plane.
 [[nodiscard]] std::int64_t clahe_table_parts(const FrameType& in, const Parameters& parameters);
 void clahe_table(const StageCall<Host>& call, const Band& parts);
-// On a device: the pairs and counters of all planes; with 16 bits those of one plane at a time.
+// Returns the device memory for pairs and counters: those of all planes with 8 bits, those of one plane at a
+// time with 16.
 [[nodiscard]] std::int64_t clahe_scratch_bytes(const FrameType& in, const Parameters& parameters);
 
 // in, out: planar, same shape, any size from 1x1.
@@ -149,7 +150,8 @@ void clahe_cpu(const StageCall<Host>& call, const Band& band);
 // The same on a CUDA device; scratch: clahe_scratch_bytes().
 CudaStatus clahe_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus clahe16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-// Each block counts 1/1, 1/2 or 1/4 of the values, depending on the size of shared memory.
+// The same for a given number of parts: each block counts 1/parts of the values. parts: 1, 2 or 4; fewer
+// parts need more shared memory.
 CudaStatus clahe16_parts_cuda(const StageCall<Device>& call, const CudaLaunch& launch, int parts);
 
 }  // namespace imgpipe

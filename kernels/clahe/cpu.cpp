@@ -1,6 +1,6 @@
-// clahe on the host. Any thread makes the table of a tile. The results of the two tiles at a cell's sides are
-// adjacent, so that a pixel's four results take two lookups. With 8 bits, the results of both rows of tiles
-// are combined for each row of cells, so that one lookup suffices.
+// clahe on the host. Each tile's table is made independently, on any thread. The results of the two tiles
+// next to a cell are adjacent in memory, so that a pixel's four results take two lookups. With 8 bits, the
+// results of both rows of tiles are combined for each row of cells, so that one lookup suffices.
 #include <algorithm>
 #include <bit>
 #include <type_traits>
@@ -223,8 +223,8 @@ void count_inside(const Plane<const T, Host>& plane, std::int64_t x, std::int64_
   hist_cpu(call, {0, height, 0, 0});
 }
 
-// Returns the counts of the tile whose first pixel is left, top: the part inside the image as a rectangle,
-// mirrored rows one at a time, mirrored columns pixel by pixel.
+// Returns the counts of the tile whose first pixel is (left, top). Counts the part inside the image as a
+// rectangle, mirrored rows one at a time, and mirrored columns pixel by pixel.
 template <class T>
 std::vector<std::uint64_t> counts_of_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles,
                                           std::int64_t left, std::int64_t top) {
@@ -281,8 +281,9 @@ class LimitedSums {
   std::uint64_t sum_ = 0;
 };
 
-// Writes the table of a tile to the pairs of the cells next to it: as the tile after the cell of the same
-// number, as the tile before the next cell, and as both at the image's sides.
+// Writes a tile's table to the pairs of the cells on either side of it: as the second result of the cell
+// before the tile, and as the first result of the cell after it. At the image's left and right sides, the
+// outermost cell gets it as both results.
 template <class T>
 void find_tile(const Plane<const T, Host>& plane, const ClaheTiles& tiles, int tile, T* pairs) {
   constexpr int kValues = kLargest<T> + 1;

@@ -1,5 +1,6 @@
 // clahe of 8-bit samples: counts tiles in shared memory, then makes their tables. The blocks that compute the
-// pixels of a row of cells hold the results for each value in shared memory, four results to a word.
+// pixels of a row of cells keep the results for each value in shared memory, with four results packed in a
+// word.
 #include <algorithm>
 
 #include "kernels/clahe/tables.cuh"
@@ -12,8 +13,8 @@ constexpr int kThreads = 256;
 constexpr int kCountBlocks = 6;  // per multiprocessor, of 32 KiB each
 constexpr int kBlocks = 6;
 
-// Part blockIdx.x of tile blockIdx.y of plane blockIdx.z. Shared memory: a column of counters per lane, 32
-// KiB. Barriers: counters are cleared before the first count, and complete before they are added.
+// Counts part blockIdx.x of tile blockIdx.y of plane blockIdx.z. Shared memory: a column of counters per
+// lane, 32 KiB. Barriers: counters are cleared before the first count, and complete before they are added.
 __global__ __launch_bounds__(kThreads) void clahe_count_kernel(DevicePlanes<const Sample8> planes,
                                                                ClaheTiles tiles, std::uint64_t* counters) {
   __shared__ __align__(16) std::uint32_t counts[kSharedCounters];
@@ -76,9 +77,9 @@ __device__ __forceinline__ std::uint32_t interpolated(std::uint32_t four, float 
   return static_cast<std::uint32_t>(clahe_rounded(clahe_mix(above, below, down), kMaxSample));
 }
 
-// Row blockIdx.y of the cells of plane blockIdx.z. A warp processes a segment of a row at a time, each lane
-// 16 adjacent pixels. Shared memory: a word for each value and cell, at most 17 KiB. Barrier: the words are
-// complete before the first lookup; the first vector loads meanwhile.
+// Computes the pixels of row blockIdx.y of cells in plane blockIdx.z. A warp processes a segment of a row at
+// a time, each lane 16 adjacent pixels. Shared memory: a word for each value and cell, at most 17 KiB.
+// Barrier: the words are complete before the first lookup; the first vector is loaded before that.
 __global__ __launch_bounds__(kThreads, fitting_blocks(kThreads, kBlocks)) void clahe_kernel(
     DevicePlanes<const Sample8> planes_in, DevicePlanes<Sample8> planes_out, ClaheTiles tiles,
     const __grid_constant__ CellRows cell_rows, const Sample8* pairs) {

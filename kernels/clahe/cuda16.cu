@@ -1,5 +1,5 @@
-// clahe of 16-bit samples, one plane after the other: the tables of a plane take 19 MB with 8 tiles along
-// each side, which fits in the L2 cache. Tiles are counted with PackedCounters, as hist16 counts images.
+// clahe of 16-bit samples, one plane at a time: the tables of a plane take 19 MB with 8 tiles along each
+// side, which fits in the L2 cache. Tiles are counted with PackedCounters, as in hist16.
 #include <algorithm>
 
 #include "kernels/clahe/tables.cuh"
@@ -12,9 +12,9 @@ constexpr int kCountThreads = 1024;
 constexpr int kThreads = 256;
 constexpr int kBlocks = 6;  // per multiprocessor
 
-// Part blockIdx.x of tile blockIdx.y, part blockIdx.z of the values. A lane counts 8 adjacent samples while
-// the next 8 load; the lanes of a warp continue until all are done. Shared memory: SharedHistogram. Barriers:
-// counters are cleared before the first count, and complete before they are added.
+// Counts part blockIdx.z of the values in part blockIdx.x of tile blockIdx.y. A lane counts 8 adjacent
+// samples while the next 8 load; the lanes of a warp continue until all are done. Shared memory:
+// SharedHistogram. Barriers: counters are cleared before the first count, and complete before they are added.
 template <int Parts>
 __global__ __launch_bounds__(kCountThreads, 1) void clahe16_count_kernel(Plane<const Sample16, Device> plane,
                                                                          ClaheTiles tiles,

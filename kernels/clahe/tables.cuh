@@ -11,7 +11,7 @@ namespace imgpipe {
 
 // The number of adjacent values that a thread processes at a time.
 constexpr unsigned kTableValues = 4;
-// 64 for 8 bits, so that a block makes a single pass over the values.
+// Threads per block; 64 for 8 bits, so that a block makes a single pass over the values.
 template <class T>
 constexpr unsigned kTableThreads = kIsWide<T> ? 1024 : (kLargest<T> + 1) / kTableValues;
 
@@ -60,9 +60,10 @@ __device__ __forceinline__ void store_results(const ClaheTiles& tiles, unsigned 
   }
 }
 
-// Block (tile, plane). Reads the counts twice: for the excess over the limit, then for the cumulative sums,
-// in rounds of 4 values per thread. Shared memory: a word per warp for the excess, and two sets of a word per
-// warp that rounds use alternately, so that one barrier per round suffices, after the warps' sums.
+// One block makes the table of one tile of one plane (grid: tile, plane). It reads the counts twice: for the
+// excess over the limit, then for the cumulative sums, in rounds of kTableValues values per thread. Shared
+// memory: a word per warp for the excess, and two sets of a word per warp. The rounds use the two sets
+// alternately, so that each round needs only one barrier, after storing the warps' sums.
 template <class T, class Counter>
 __global__ __launch_bounds__(kTableThreads<T>) void clahe_tables_kernel(const Counter* counters,
                                                                         ClaheTiles tiles, T* pairs) {
@@ -118,8 +119,8 @@ __global__ __launch_bounds__(kTableThreads<T>) void clahe_tables_kernel(const Co
   }
 }
 
-// The samples of a tile that lie between the image's left and right sides, row by row, in aligned vectors of
-// 16 bytes. For rows below the image, the rows that they mirror.
+// Loads the samples of a tile between the image's left and right sides, row by row, in aligned vectors of 16
+// bytes. Rows below the image are read from the rows that they mirror.
 template <class T>
 struct TileVectors {
   static constexpr int kPixels = 16 / static_cast<int>(sizeof(T));
@@ -134,7 +135,7 @@ struct TileVectors {
         items_(vectors_ * static_cast<unsigned>(tiles.height)),
         mirrored_(static_cast<unsigned>(left_ + tiles.width - max(left_, right_))) {}
 
-  // For the whole tile; its threads share them.
+  // Returns the number of vectors in the whole tile, which several threads share.
   [[nodiscard]] __device__ unsigned items() const { return items_; }
   // Returns vector `item`; its samples `first` to `end` - 1 belong to the tile.
   __device__ uint4 load(unsigned item, int& first, int& end) const {
@@ -145,8 +146,8 @@ struct TileVectors {
     return load_vector(row_of(row) + x);
   }
 
-  // Calls count(value) for the tile's pixels to the right of the image, for the calling thread's share:
-  // pixels first, first + step and so on.
+  // Calls count(value) for the calling thread's share of the tile's pixels to the right of the image: pixels
+  // first, first + step and so on.
   template <class Count>
   __device__ void count_mirrored(unsigned height, unsigned first, unsigned step, const Count& count) const {
     const std::uint64_t all = std::uint64_t{mirrored_} * height;

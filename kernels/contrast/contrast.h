@@ -28,14 +28,15 @@ CudaStatus stretch_ranges_cuda(const StageCall<Device>& call, const CudaLaunch& 
 CudaStatus stretch_ranges_clusters_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
                                         Clusters method);
 
-// in, out: planar, same size, samples of type `to`; histogram: the counts of the whole image `in`. If the
-// sample type changes, the frames contain alpha, which is converted (kernels/depth).
+// in, out: planar, same size; `out` has the sample type of the parameter `to`. histogram: the counts of the
+// whole image `in`. If the sample type changes, the frames contain alpha, which is converted (kernels/depth).
 void contrast_reference(const StageCall<Host>& call);
 
 // The same in SIMD; table: the output of stretch_ranges().
 void contrast_cpu(const StageCall<Host>& call, const Band& band);
 
-// The same on a CUDA device: 8 bits from the histogram, 16 from the table.
+// The same on a CUDA device. contrast_cuda() handles 8 bits and reads the histogram; contrast16_cuda()
+// handles 16-bit input or output and reads the table.
 CudaStatus contrast_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus contrast16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 

@@ -7,8 +7,9 @@ namespace {
 
 static_assert(kPointwiseThreads >= kBins);  // required by block_stretch_factor()
 
-// Plane blockIdx.z. Every block computes lo, hi and the factor itself: about a microsecond, in parallel,
-// which is less than a separate kernel takes. Then each lane stretches 16 adjacent pixels at a time.
+// Processes plane blockIdx.z. Every block computes lo, hi and the factor itself. This takes about a
+// microsecond, in parallel; a separate kernel would take longer. Then each lane stretches 16 adjacent pixels
+// at a time.
 IMGPIPE_POINTWISE_KERNEL contrast_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                          Histogram<Device> histogram, ContrastParameters parameters) {
   const Plane<const Sample8, Device> from = plane_of_block(in);

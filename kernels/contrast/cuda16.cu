@@ -16,8 +16,8 @@ __device__ __forceinline__ std::uint32_t stretch_value(std::uint32_t value, cons
          1;
 }
 
-// All threads of a block must call this. One thread divides for all; barrier: before they read its result.
-// range == nullptr: stretches all values to all values.
+// All threads of a block must call this. One thread computes the factor for the block; the barrier is before
+// the others read it. If `range` is nullptr, the full range of values is stretched.
 template <class To, class From>
 __device__ WideStretch block_stretch(const StretchRange* range) {
   __shared__ WideStretch stretch;
@@ -28,7 +28,7 @@ __device__ WideStretch block_stretch(const StretchRange* range) {
   return stretch;
 }
 
-// 16 bits to 16. Plane blockIdx.z.
+// Stretches plane blockIdx.z from 16 bits to 16.
 IMGPIPE_POINTWISE_KERNEL contrast16_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                            const StretchRange* ranges) {
   map_words_after(plane_of_block(in), plane_of_block(out), [ranges] {
@@ -39,7 +39,7 @@ IMGPIPE_POINTWISE_KERNEL contrast16_kernel(DevicePlanes<const Sample8> in, Devic
   });
 }
 
-// Changes the sample type. Plane blockIdx.z: the first `colors` are stretched, alpha is converted.
+// Changes the sample type of plane blockIdx.z: the first `colors` planes are stretched, alpha is converted.
 template <class To, class From>
 __global__ __launch_bounds__(kMapThreads, fitting_blocks(kMapThreads, kMapBlocks)) void contrast_to_kernel(
     SamplePlanes<const From> in, SamplePlanes<To> out, const StretchRange* ranges, unsigned colors) {

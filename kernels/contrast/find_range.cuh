@@ -1,5 +1,5 @@
-// Finds lo and hi of the stretch with a cluster of blocks, in a histogram in device memory. The number of
-// bins is any power of two from 256 to 65,536.
+// Finds the limits lo and hi of the stretch from a histogram in device memory, with a cluster of blocks. The
+// number of bins is any power of two from 256 to 65,536.
 #pragma once
 
 #include "kernels/contrast/contrast.h"
@@ -19,9 +19,10 @@ struct CountedPlanes {
   }
 };
 
-// Cluster blockIdx.y finds the range of plane blockIdx.y; with Stretch::joint, the only cluster finds that of
-// all planes. A limit lies in the bins of exactly one thread: the number of samples before its bins is at
-// most the clip count, and the number before their end exceeds it.
+// Cluster blockIdx.y finds the range of plane blockIdx.y; with Stretch::joint, the only cluster finds the
+// joint range of all planes. Each limit lies in the bins of exactly one thread: counted from that limit's end
+// of the histogram, the number of samples before its bins is at most the clip count, and the number including
+// them exceeds it.
 template <int Blocks>
 __global__ __launch_bounds__(kBinThreads, 1) void find_range_kernel(Histogram<Device> histogram,
                                                                     ContrastParameters parameters,

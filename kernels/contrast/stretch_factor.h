@@ -27,7 +27,7 @@ struct ByteStretchFactor {
   std::uint16_t round;
 };
 
-// hi > lo.
+// Requires hi > lo.
 constexpr ByteStretchFactor byte_stretch_factor(int lo, int hi) {
   const auto span = static_cast<std::uint32_t>(hi - lo);
   std::uint32_t factor = 255U * 65536U / span;
@@ -54,7 +54,7 @@ struct WideStretchFactor {
   std::uint16_t rest;          // added to 2^31
 };
 
-// hi > lo.
+// Requires hi > lo.
 template <class To>
 constexpr WideStretchFactor wide_stretch_factor(int lo, int hi) {
   const auto span = static_cast<std::uint16_t>(hi - lo);

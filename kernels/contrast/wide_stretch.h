@@ -21,7 +21,8 @@ struct WideStretch {
   std::uint32_t factor_low, factor_high;  // words of the factor
 };
 
-// hi <= lo: values are unchanged or converted to the other type, which is the stretch of the full range.
+// If hi <= lo, values are unchanged or converted to the other type, which equals the stretch of the full
+// range.
 template <class To, class From>
 IMGPIPE_HOST_DEVICE constexpr WideStretch wide_stretch(int lo, int hi) {
   if (hi <= lo) {
@@ -38,7 +39,7 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t upper_word(std::uint32_t a, std::uin
   return static_cast<std::uint32_t>(std::uint64_t{a} * b >> 32);
 }
 
-// d as above.
+// `d`: the distance defined at WideStretch.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t stretched_distance(const WideStretch& f, std::uint32_t d) {
   return (upper_word(d, f.factor_low) + d * f.factor_high + 1) >> 1;
 }

@@ -15,20 +15,20 @@ struct CropParameters {
   std::int64_t x, y;  // or kCropCenter
 };
 
-// Returns the offset of a range of `size` pixels within `of` pixels.
+// Returns the offset of a range of `size` pixels in a side of `of` pixels.
 [[nodiscard]] constexpr std::int64_t crop_offset(std::int64_t wanted, std::int64_t size, std::int64_t of) {
   return wanted == kCropCenter ? (of - size) / 2 : wanted;
 }
 static_assert(crop_offset(kCropCenter, 3, 8) == 2 && crop_offset(kCropCenter, 8, 8) == 0);
 static_assert(crop_offset(0, 3, 8) == 0 && crop_offset(5, 3, 8) == 5);
 
-// A rectangle that covers the whole image is not needed.
+// Skips rectangles that cover the whole image.
 [[nodiscard]] std::string_view crop_skip_reason(const FrameType& in, const Parameters& parameters);
 // The rectangle must be inside the image.
 [[nodiscard]] std::string_view crop_infer(const FrameType& in, const Parameters&, FrameType& out);
 [[nodiscard]] RowRange crop_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
-// in, out: of either layout and any samples; the rectangle is inside the image.
+// in, out: either layout, any sample type; the rectangle is inside the image.
 void crop_reference(const StageCall<Host>& call);
 
 // The same, row by row; copying needs no SIMD code.

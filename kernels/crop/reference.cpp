@@ -27,7 +27,7 @@ void crop_planes(const StageCall<Host>& call) {
   }
 }
 
-// Whether a range of `size` pixels at `offset` lies within `of` pixels.
+// Returns true if a range of `size` pixels at `offset` lies within a side of `of` pixels.
 bool fits(std::int64_t offset, std::int64_t size, std::int64_t of) {
   return size <= of && crop_offset(offset, size, of) <= of - size;
 }

@@ -8,7 +8,7 @@ namespace {
 template <class From>
 using DepthTo = std::conditional_t<kIsWide<From>, Sample8, Sample16>;
 
-// Plane blockIdx.z.
+// Converts plane blockIdx.z.
 template <class To, class From>
 __global__ __launch_bounds__(kMapThreads, fitting_blocks(kMapThreads, kMapBlocks)) void depth_kernel(
     SamplePlanes<const From> in, SamplePlanes<To> out) {

@@ -15,7 +15,7 @@ struct alignas(kDepthPixels * sizeof(T)) DepthSamples {
   T sample[kDepthPixels];
 };
 
-// Plane blockIdx.z. Padding is read, never written.
+// Converts plane blockIdx.z. Padding is read, never written.
 template <class To, class From>
 __global__ __launch_bounds__(kMapThreads, fitting_blocks(kMapThreads, kMapBlocks)) void depth_f32_kernel(
     SamplePlanes<const From> in, SamplePlanes<To> out) {

@@ -23,12 +23,12 @@ constexpr void visit_depth(const StageCall<Where>& call, const Function& functio
   });
 }
 
-// Samples that already have the type need no conversion.
+// Skips images that already have the wanted sample type.
 [[nodiscard]] std::string_view depth_skip_reason(const FrameType& in, const Parameters& parameters);
 // The output differs only in its sample type.
 [[nodiscard]] std::string_view depth_infer(const FrameType& in, const Parameters&, FrameType& out);
 
-// in, out: the same layout, of either kind; alpha is converted like colour.
+// in, out: the same layout, planar or interleaved; alpha is converted like colour.
 void depth_reference(const StageCall<Host>& call);
 
 void depth_cpu(const StageCall<Host>& call, const Band& band);

@@ -7,8 +7,8 @@ namespace {
 
 static_assert(kPointwiseThreads == kBins);  // one bin per thread
 
-// Plane blockIdx.z. Every block makes its own copy of the table, in parallel, while its first samples are
-// loading. Shared memory: the table, 256 bytes, and sums.
+// Processes plane blockIdx.z. Every block makes its own copy of the table, in parallel, while its first
+// samples are loading. Shared memory: the table, 256 bytes, and sums.
 IMGPIPE_POINTWISE_KERNEL equalize_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                          Histogram<Device> histogram) {
   __shared__ Sample8 table[kBins];

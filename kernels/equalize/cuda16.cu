@@ -17,8 +17,8 @@ __device__ __forceinline__ void load_counts(const std::uint64_t* from, std::uint
 }
 
 // Cluster blockIdx.y makes the table of plane blockIdx.y: the result of each value. Each thread handles a few
-// adjacent values. Barriers: of_least is cleared before the thread with the least value that occurs sets it;
-// then all blocks read it from each other.
+// adjacent values. Barriers: all blocks clear of_least before one thread sets it to the count of the least
+// value that occurs; it is set before all blocks read each other's copy; all have read before a block ends.
 template <int Blocks>
 __global__ __launch_bounds__(kBinThreads, 1) void equalize16_table_kernel(Histogram<Device> histogram,
                                                                           Sample16* tables) {

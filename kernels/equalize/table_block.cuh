@@ -7,7 +7,8 @@
 namespace imgpipe {
 
 // All kBins threads of a block must call this; each makes one entry. Barriers: the warps' sums are complete
-// before they are added, the first occurring value's count before its use, the table before lookups.
+// before they are added; the count of the first value that occurs is set before its use; the table is
+// complete before lookups.
 __device__ inline void block_equalize_table(const std::uint64_t* counts, Sample8 (&table)[kBins]) {
   __shared__ std::uint64_t of_first;
   const unsigned bin = threadIdx.x;

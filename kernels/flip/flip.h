@@ -20,13 +20,13 @@ struct FlipParameters {
 }
 static_assert(mirrored(0, 5) == 4 && mirrored(2, 5) == 2 && mirrored(0, 1) == 0 && mirrored(3, 4) == 0);
 
-// A vertical flip needs the last row for the first.
+// A vertical flip needs the last input row for the first output row.
 [[nodiscard]] bool flip_needs_all_rows(const Parameters& parameters);
 
-// in, out: frames of one type, of either layout and any samples.
+// in, out: frames of the same type; either layout, any sample type.
 void flip_reference(const StageCall<Host>& call);
 
-// The same, rows in SIMD.
+// The same; rows are reversed in SIMD.
 void flip_cpu(const StageCall<Host>& call, const Band& band);
 
 CudaStatus flip_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -6,7 +6,8 @@ namespace {
 
 static_assert(kPointwiseThreads == kBins);  // each thread copies one entry
 
-// Plane blockIdx.z. Shared memory: the table, 256 bytes. Barrier: it is complete before the first lookup.
+// Processes plane blockIdx.z. Shared memory: the table, 256 bytes. Barrier: it is complete before the first
+// lookup.
 IMGPIPE_POINTWISE_KERNEL gamma_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                       const Sample8* table) {
   __shared__ Sample8 result_of[kBins];

@@ -1,6 +1,6 @@
-// Gamma: v becomes W (v / W)^(1 / G) with white W, rounded half up; G above 1 brightens, as ImageMagick's
-// -gamma and GIMP's levels do. A table of all results is made once, as for cv2.LUT; floats become v^(1 / G)
-// by kernels/gamma/power.h.
+// Gamma: v becomes W (v / W)^(1 / G) with white W, rounded half up; G above 1 brightens, as with
+// ImageMagick's -gamma and GIMP's levels. A table of all results is made once, as for cv2.LUT. Floats have no
+// table; they become v^(1 / G), computed by kernels/gamma/power.h.
 #pragma once
 
 #include "kernels/pixel.h"

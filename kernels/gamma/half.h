@@ -31,8 +31,9 @@ inline LongDouble log_of(double n) {
   return LongDouble{static_cast<double>(doublings), 0} * two + log_of_near_one({n, 0}, {power, 0});
 }
 
-// Whether white (v / white)^(1 / G) is at least k + 1/2; gamma: G in millionths; 1 <= v. Compares logarithms,
-// whose errors are below 1e-27; no value and gamma come closer to equality than about 1e-19.
+// Returns true if white (v / white)^(1 / G) is at least k + 1/2. gamma: G in millionths; v >= 1. Compares
+// logarithms, whose errors are below 1e-27; for no v and gamma do the two sides differ by less than about
+// 1e-19.
 inline bool reaches_half(int v, int white, std::int64_t gamma, int k) {
   const LongDouble down_to_v = log_of(white) - log_of(v);
   const LongDouble down_to_half = log_of(2.0 * white) - log_of(2.0 * k + 1);

@@ -9,7 +9,8 @@
 
 namespace imgpipe {
 
-// The terms of two polynomials, minimax fits rounded to floats, with their errors besides rounding:
+// The terms of two polynomials, minimax fits rounded to floats. The bounds are approximation errors, without
+// those of evaluating in floats:
 //   log2(m) = s (l0 + z (l1 + z (l2 + z l3))), s = (m - 1) / (m + 1), z = s^2, 1/2 < m^2 < 2: below 7e-10
 //   2^r = 1 + r (e0 + r (e1 + ... + r e5)), |r| <= 1/2: below 2e-9
 struct GammaTerms {

@@ -1,7 +1,7 @@
-// The mean of the neighbourhood of a pixel, weighted with a Gauss function: first down the columns, then
-// along the rows, in integers (docs/pixels.md). The weights are whole numbers that sum to 65536, the same on
-// every machine. Sums down the columns are rounded to 16 bits (for 8-bit samples, with 8 fractional bits),
-// sums along the rows to samples.
+// The mean of a pixel's neighbourhood, weighted with a Gaussian function: first down the columns, then along
+// the rows, in integers (docs/pixels.md). The weights are whole numbers that sum to 65536, the same on every
+// machine. Sums down the columns are rounded to 16 bits (for 8-bit samples, with 8 fractional bits); sums
+// along the rows are rounded to samples.
 #pragma once
 
 #include "kernels/shared/gauss_weights.h"

@@ -6,13 +6,15 @@ namespace {
 
 // H200, 2026-11-20, 8773x5352 RGB, us: one segment per warp 49.2; more strided blocks than are resident 61.
 constexpr int kThreads = 256;
-// With the histogram: 32 KiB of counters per block, strided blocks. 2026-11-22, buffers not in the cache:
-// 50.5 with 2 blocks, 51.2 with 3 (40 registers), 50.7 and 50.6 with 2 of 768 and 1 of 1024 threads. Rejected
-// as in hist: clearing the counters with a kernel and launching this one early (0.4 to 0.9 less).
+// With the histogram: 32 KiB of counters per block, strided blocks. 2026-11-22, buffers not in the cache, us:
+// 50.5 with 2 blocks per multiprocessor, 51.2 with 3 (40 registers); 50.7 with 2 blocks of 768 threads, 50.6
+// with 1 of 1024. As in hist, clearing the counters with a kernel and launching this one early (0.4 to 0.9
+// less) was rejected.
 constexpr int kCountingThreads = 512;
 constexpr int kBlocksPerMultiprocessor = 6;
 
-// The wanted number of resident blocks per multiprocessor: as many as registers allow without spilling.
+// Returns the target number of resident blocks per multiprocessor: as many as registers allow without
+// spilling.
 template <int Channels, bool Count>
 constexpr int resident_blocks() {
   if (Count) return 2;
@@ -35,7 +37,7 @@ SplitWeights split_weights(Luma luma) {
 }
 
 // Returns the packed luma of pixels 4i..4i+3 of a lane's 16 interleaved pixels `words`. Takes two dot
-// products per pixel; extracting the bytes took three instructions, and as many to multiply them.
+// products per pixel; extracting the bytes and multiplying them took three instructions each.
 template <int Channels>
 __device__ __forceinline__ std::uint32_t four_lumas(const std::uint32_t (&words)[4 * Channels], int i,
                                                     const SplitWeights& w) {
@@ -72,9 +74,9 @@ __device__ __forceinline__ void load_pixels(const Plane<const Sample8, Device>& 
   }
 }
 
-// A lane converts 16 pixels per step (3 or 4 loads of 16 bytes) with one 16-byte store, and for RGBA a second
-// one of alpha; warps walk as in RowSegments. Count: also counts them; then shared memory is kSharedCounters
-// words, and the barriers are those of hist_kernel.
+// Per step, a lane converts 16 pixels: 3 or 4 loads of 16 bytes, a store of 16 bytes of luma, and for RGBA
+// another of alpha. Warps walk as in RowSegments. Count: also counts the grey samples; shared memory is then
+// kSharedCounters words, and the barriers are those of hist_kernel.
 template <int Channels, bool Count>
 __global__ __launch_bounds__(
     Count ? kCountingThreads : kThreads,

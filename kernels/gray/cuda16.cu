@@ -8,9 +8,9 @@ namespace {
 
 constexpr int kThreads = 256;
 
-// The luma is the upper half of the sum of weights_of_16_bits(), which fits in 32 bits: 65535 * 2^16 + 2^15.
-// A lane converts 8 pixels per step (3 or 4 loads of 16 bytes) with one 16-byte store, and for RGBA a second
-// one of alpha; warps walk as in RowSegments. No shared memory.
+// The luma is the upper half of the sum with weights_of_16_bits(), which fits in 32 bits: 65535 * 2^16 +
+// 2^15. Per step, a lane converts 8 pixels: 3 or 4 loads of 16 bytes, a store of 16 bytes of luma, and for
+// RGBA another of alpha. Warps walk as in RowSegments. No shared memory.
 template <int Channels>
 __global__ __launch_bounds__(kThreads) void gray16_kernel(Plane<const Sample16, Device> in,
                                                           Plane<Sample16, Device> out,

@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// The weights scaled to a shift of 16: from 15, all terms double and one more bit is shifted out.
+// Returns the weights scaled to a shift of 16. From a shift of 15, this doubles every weight.
 constexpr LumaWeights weights_of_16_bits(Luma luma) {
   const LumaWeights w = luma_weights(luma);
   const int more = 16 - w.shift;
@@ -30,7 +30,7 @@ constexpr SplitWeights split_weights(Luma luma) {
   return split;
 }
 
-// Neither sum of products with samples exceeds 2^16.
+// Returns true if neither sum of products with 8-bit samples can exceed 2^16.
 constexpr bool fits(const SplitWeights& w) {
   return w.high[0] + w.high[1] + w.high[2] == 255 && w.low[0] + w.low[1] + w.low[2] == 256;
 }

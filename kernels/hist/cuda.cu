@@ -9,8 +9,8 @@ namespace {
 // per warp, two vectors loaded and then counted, 22.4 to 22.7. Clearing by a kernel and launching this one
 // early (griddepcontrol): 18.1, rejected because it needs compute capability 9.0. 2026-11-22, counters
 // located by dot products, buffers not in the cache: 17.9 (before: 19.8); launched early 17.3. After gray,
-// rows downwards | upwards: 20.6 | 18.8. Loads that leave the L2 cache first: 18.1 there, but contrast, which
-// reads the same plane, takes 2.3 more.
+// walking the rows downwards | upwards: 20.6 | 18.8. There, loads that the L2 cache evicts first take 18.1,
+// but contrast, which reads the same plane, takes 2.3 more.
 constexpr int kThreads = 1024;
 // 2048 threads in total; more, smaller blocks clear and flush more counters.
 constexpr int kBlocksPerMultiprocessor = 2;

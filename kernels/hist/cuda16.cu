@@ -64,9 +64,10 @@ class VectorsAhead {
   Loaded ahead_[kAhead];
 };
 
-// Adds the counters of the cluster's blocks to the image's. Each block handles a share of the values,
-// adjacent threads adjacent values. A thread's values are kThreads apart: mixing is linear over exclusive or,
-// so their positions are constants combined with the first one's. Barriers: all have counted; all have read.
+// Adds the counters of the cluster's blocks to the image's. Each block handles a share of the values, and
+// adjacent threads handle adjacent values. A thread's values are kThreads apart. mixed_banks() is linear over
+// exclusive or, so a value's position is that of the thread's first value xor a constant. Barriers: all
+// blocks have counted; all have read.
 template <int Parts, int Cluster>
 __device__ void flush(const PackedCounters<Parts>& counters) {
   using Packed = PackedCounters<Parts>;
@@ -99,8 +100,8 @@ __device__ void flush(const PackedCounters<Parts>& counters) {
 }
 
 // Counts part blockIdx.y of the values of plane blockIdx.z, whose rows are walked as bytes (VectorWalk). A
-// lane counts 8 adjacent samples while the next 24 are loading. Shared memory: SharedHistogram. Barriers: the
-// counters are cleared; flush(). All lanes of a warp iterate until the last one is done.
+// lane counts 8 adjacent samples while the next 24 are loading. Shared memory: SharedHistogram. Barriers:
+// after the counters are cleared; in flush(). All lanes of a warp iterate until the last one is done.
 template <int Parts, int Cluster>
 __global__ __launch_bounds__(kThreads, 1) void hist16_kernel(DevicePlanes<const Sample8> planes,
                                                              Histogram<Device> histogram) {

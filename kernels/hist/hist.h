@@ -12,7 +12,7 @@ void hist_reference(const StageCall<Host>& call);
 
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-// Strategies to count 16-bit samples.
+// Strategies for counting 16-bit samples.
 struct Hist16Strategy {
   int parts = 1;          // a block counts 1/parts of the values: 1, 2 or 4, as shared memory allows
   bool clusters = false;  // two blocks combine their counts; 1 part, compute capability 9.0 and later

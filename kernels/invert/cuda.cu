@@ -4,7 +4,7 @@
 namespace imgpipe {
 namespace {
 
-// Plane blockIdx.z.
+// Inverts plane blockIdx.z.
 IMGPIPE_POINTWISE_KERNEL invert_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out) {
   map_words(plane_of_block(in), plane_of_block(out), [](std::uint32_t word) { return ~word; });
 }

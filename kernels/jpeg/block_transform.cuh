@@ -8,7 +8,8 @@
 
 namespace imgpipe {
 
-// Reads the lane's register: the compiler knows that it is below 32, and does not recompute it at every use.
+// Reads the register %laneid: the compiler knows that its value is below 32, and does not recompute it at
+// every use.
 __device__ __forceinline__ unsigned lane_of_thread() {
   unsigned lane;
   asm("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -56,8 +57,9 @@ class TransformBuffer {
     __pipeline_commit();
   }
 
-  // Transforms the columns of the fetched blocks; the caller has waited for its copies. Of the barriers, the
-  // first makes all copies visible, the inner ones the columns; the last one frees the words for fetch().
+  // Transforms the columns of the fetched blocks; the caller has waited for its copies. The first barrier
+  // makes all copies visible, the second one the transformed columns; the last one frees the words for
+  // fetch().
   __device__ __forceinline__ TwoRows pass_columns(const ComponentSteps& steps) const {
     __syncwarp();
     std::uint32_t pairs[kBlockSide];

@@ -88,7 +88,7 @@ struct alignas(16) RowPairSteps {
 struct ComponentSteps {
   RowPairSteps of[kBlockSide / 2][kBlockLanes];
 };
-// `steps`: those of a block, in row order.
+// `steps`: the quantiser steps of a block, in row order.
 IMGPIPE_HOST_DEVICE constexpr RowPairSteps row_pair_steps(const std::uint16_t* steps, unsigned pair,
                                                           unsigned part) {
   const unsigned first = 2 * pair * kBlockSide + 2 * part;
@@ -106,9 +106,9 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t dequantised_right(std::uint32_t pair
   return (pair & 0xFFFF0000U) * step;
 }
 
-// Transforms two columns of which only the first kRows rows hold coefficients. `flat`: the whole block has
-// coefficients only in its first row. Then libjpeg-turbo lets DC times 4 wrap; wrapped to 14 bits, DC never
-// saturates.
+// Transforms two columns of which only the first kRows rows hold coefficients. `flat`: only the first row of
+// the block holds coefficients. libjpeg-turbo lets that row times 4 wrap in such blocks, so the row is first
+// wrapped to 14 bits, which prevents saturation.
 template <unsigned kRows>
 IMGPIPE_HOST_DEVICE inline void transform_columns(const std::uint32_t (&pairs)[kBlockSide],
                                                   const ComponentSteps& steps, unsigned part, bool flat,
@@ -189,7 +189,7 @@ IMGPIPE_HOST_DEVICE inline EightSamples transform_row(std::uint32_t w0, std::uin
 
 // ---- vectors ---------------------------------------------------------------------------------------------
 
-// The 16 samples, one row of two of the eight blocks, that a lane ends up with.
+// The 16 samples that a lane holds at the end: one row of a pair of adjacent blocks.
 struct VectorPosition {
   unsigned pair = 0;  // of blocks, 0..3
   unsigned row = 0;

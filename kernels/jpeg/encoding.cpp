@@ -10,9 +10,10 @@
 namespace imgpipe {
 namespace {
 
-// Returns the average bits to reserve per block: somewhat more than uniform noise takes, whose coefficients
-// have the standard deviation `deviation`. The sum counts coefficients of twice that size, and 2 bits (codes
-// of longer runs) where this is less than a step. Noise takes 0.44 to 0.70 of the sum, by quality.
+// Returns the average number of bits to reserve per block: somewhat more than for uniform noise, whose
+// coefficients have the standard deviation `deviation`. The sum assumes coefficients of twice that size, and
+// 2 bits (codes of longer runs) for each that is below the quantiser step. Noise takes 0.44 to 0.70 of the
+// sum, depending on the quality.
 std::uint32_t reserved_block_bits(const QuantizerSteps& steps, const EncodingCodes& codes,
                                   std::uint32_t deviation) {
   constexpr std::uint32_t kMaxDcBits = 22;

@@ -15,13 +15,15 @@
 
 namespace imgpipe {
 
-// One thread codes one block. 192 is a whole number of MCUs of 1, 3 and 6 blocks, and of warps per position.
+// One thread codes one block. MCUs have 1, 3 or 6 blocks: 192 blocks are whole MCUs, and each position in the
+// MCU gets whole warps.
 inline constexpr int kRunBlocks = 192;
 // A thread's column of words holds, in turn, its block's samples (words 0 to 15), its coefficients (two per
-// word in zigzag order, from word kLead on) and its bits (from word 0 on, over coefficients already coded). A
-// coefficient frees 16 bits. Its code is longer only after a non-zero coefficient and above 127, 255 or 511:
-// by 2, 9 or 10 bits (K.5; less for K.6). The squares of a block's coefficients sum to at most 64 * 128^2. So
-// the excess is at most 148 bits, 4 of them for DC: the bits never reach a coefficient still needed.
+// word in zigzag order, from word kLead on) and its bits (from word 0 on, overwriting coefficients already
+// coded). Coding a coefficient frees 16 bits. Its code is longer than that only if it follows a non-zero
+// coefficient and its magnitude exceeds 127, 255 or 511: by 2, 9 or 10 bits (T.81, table K.5; less with K.6).
+// The squares of a block's coefficients sum to at most 64 * 128^2. So the excess is at most 148 bits, 4 of
+// which are for DC: the bits never reach a coefficient that is still needed.
 inline constexpr int kLead = 6;
 inline constexpr int kColumnWords = kLead + kBlockSamples / 2;
 // Stored as the number of a run's bits if they did not fit into its slot.
@@ -53,7 +55,7 @@ struct JpegEncodingGroup {
   std::uint64_t results = 0;      // std::uint64_t, by image: bytes of the scan; 0: it did not fit
 };
 
-// Returns the index of the last element that is at most `value`; the first element must be.
+// Returns the index of the last element that is at most `value`. The first element must not exceed `value`.
 template <class T>
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t last_at_most(const T* sorted, std::uint32_t count, T value) {
   std::uint32_t first = 0;
@@ -67,8 +69,8 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t last_at_most(const T* sorted, std::u
 
 // ---- joining ----------------------------------------------------------------------------------------------
 
-// The bits of a run, followed by the next run's first bits and then by ones. The bytes that begin in a run
-// need at most 7 bits of the next run, which has more, or of the final ones.
+// The bits of a run, followed by the next run's first bits and then by 1 bits. The bytes that begin in a run
+// need at most 7 bits after it: from the next run, which has more than 7, or from the final 1 bits.
 struct RunBits {
   const std::uint32_t* words = nullptr;
   std::uint32_t bits = 0;
@@ -108,7 +110,7 @@ IMGPIPE_HOST_DEVICE constexpr RunBytes bytes_of_run(std::uint64_t first_bit, std
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t mark_ff_bytes(std::uint32_t word) {
   return word & (((word & 0x7F7F7F7FU) + 0x01010101U) & 0x80808080U);
 }
-// Returns such marks for the first `count` of four bytes, the most significant first.
+// Returns the marks of mark_ff_bytes() for the first `count` of four bytes, the most significant byte first.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t leading_byte_marks(std::uint32_t count) {
   return count >= 4 ? 0x80808080U : 0x80808080U & ~(0xFFFFFFFFU >> (8 * count));
 }

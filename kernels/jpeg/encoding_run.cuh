@@ -11,7 +11,8 @@
 
 namespace imgpipe {
 
-// 33.2 KB. Each thread has one column of `words`, so that no two lanes share a bank (kLead).
+// The shared memory of encode_runs_kernel(), 33.2 KB. Each thread has one column of `words`, so that no two
+// lanes share a bank (see kLead).
 struct RunShared {
   std::uint32_t words[kColumnWords][kRunBlocks];
   EncodingCodes codes[2];
@@ -147,7 +148,8 @@ __device__ __forceinline__ T sum_to_lane(T value) {
   return value;
 }
 
-// Computes begin[]; `bits` is the length at position threadIdx.x. Two barriers: warps' sums; begin[].
+// Computes begin[]; `bits` is the length of the block at position threadIdx.x. Two barriers: after storing
+// the warps' sums, and after storing begin[].
 __device__ inline void compute_begins(RunShared& shared, std::uint32_t bits) {
   const int thread = static_cast<int>(threadIdx.x);
   const int warp = thread / kWarpLanes;

@@ -17,8 +17,8 @@ std::uint32_t subsequences_of(const ScanSegment& segment) {
   return segment.bytes / kSubsequenceBytes + (segment.bytes % kSubsequenceBytes != 0 ? 1 : 0);
 }
 
-// Whether the segments are laid out as stage_scan() lays them out. Rejects empty segments: every block has
-// bits.
+// Returns true if the segments are adjacent, as stage_scan() lays them out. Rejects empty segments: every
+// block has bits.
 bool are_contiguous(const StagedScan& staged) {
   std::size_t next = 0;
   for (const ScanSegment& segment : staged.segments) {

@@ -7,8 +7,9 @@
 //   join         a block per image: sequentially decodes the parts still out of step; sums over the tiles
 //   write        a block per tile: writes coefficients, and checks that the records are consistent
 //
-// Only `write` decides whether subsequences are in step: each thread must end at the bit, and the block of an
-// MCU, where the next one begins. Its result is therefore that of one decoder from the segment's start.
+// Only `write` decides whether subsequences are in step: each thread must end where the next block begins, at
+// the same bit and block of the MCU, or at its segment's end. The result is therefore that of a single
+// decoder that begins at the segment's start.
 #include <algorithm>
 
 #include <cuda_runtime.h>

@@ -39,7 +39,7 @@ struct SymbolTable {
   std::uint16_t long_first;
 };
 
-// A Huffman code by length, as in HuffmanDecoder; it finds any code.
+// A Huffman code by length, as in HuffmanDecoder; decodes codes of any length.
 struct CodeLengths {
   std::uint16_t ends[17];  // by length
   std::uint16_t is_dc;
@@ -127,11 +127,11 @@ struct GroupView {
 // Each warp joins one tile to the one before it.
 inline constexpr std::uint32_t kBridgeThreads = 128;
 inline constexpr std::uint32_t kBridgeWarps = kBridgeThreads / 32;
-// Bounds an image's sequential decoding (symbols + kSubsequenceCost per subsequence): some tenths of a
-// second.
+// Limits an image's sequential decoding to some tenths of a second. The cost is the number of symbols plus
+// kSubsequenceCost per subsequence.
 inline constexpr std::uint32_t kRepairBudget = 1U << 19;
 inline constexpr std::uint32_t kSubsequenceCost = 16;
-// From this round on, a tile uses the faster path through equal MCUs.
+// From this round on, a tile uses the faster path through repeated MCUs.
 inline constexpr std::uint32_t kPlainRounds = 8;
 
 }  // namespace imgpipe::entropy

@@ -43,8 +43,9 @@ __device__ inline Tables load_tables(const GroupView& view, const DeviceImage& i
           image.blocks_in_mcu};
 }
 
-// A tile's words, byte-swapped, from some word on. The padding gives threads at the same word of their
-// subsequences different banks. Reading the stream itself would stall the warp at every symbol.
+// A tile's words, byte-swapped, from word `first` on. The padding puts words at the same position of
+// different subsequences into different banks. Reading directly from the stream would stall the warp at every
+// symbol.
 struct TileWords {
   const std::uint32_t* words;
   std::uint32_t first;
@@ -84,7 +85,8 @@ __device__ inline const std::uint32_t* load_words(const GroupView& view, const D
 
 // ---- sums over threads ------------------------------------------------------------------------------------
 
-// Returns, within a warp, the sum from the last segment start, or from lane 0, up to each lane.
+// Returns the sum over the warp's lanes up to the calling one, from the last segment start or from lane 0.
+// Sets `starts` to whether a lane up to this one has a segment start.
 __device__ inline Sums scan_warp(Sums sums, bool& starts) {
   const std::uint32_t lane = threadIdx.x % kWarpLanes;
   for (std::uint32_t step = 1; step < kWarpLanes; step *= 2) {

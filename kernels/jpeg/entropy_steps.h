@@ -114,7 +114,7 @@ struct Tables {
   std::uint32_t blocks_in_mcu;
 };
 
-// `table`: its offset in the entries; `first`: 16 bits.
+// `table`: the table's offset in the entries; `first`: the next 16 bits of the stream.
 IMGPIPE_HOST_DEVICE inline std::uint32_t long_symbol(const Tables& tables, std::uint32_t table,
                                                      std::uint32_t first) {
   const SymbolEntry* const entries = tables.entries + table;
@@ -293,7 +293,8 @@ IMGPIPE_HOST_DEVICE inline void replace(const GroupView& view, const DeviceImage
                                         const Record& record, const Sums& now) {
   const std::uint32_t tile = image.first_tile + index / kTileSubsequences;
   Sums& sums = view.sums[image.first_subsequence + index];
-  // Otherwise the subsequence belongs to the tile's first segment, and the sum is that of the tile's last.
+  // If a segment starts in the tile, tile_sums holds the sum of the tile's last segment, but this subsequence
+  // belongs to its first.
   if (view.tile_exits[tile].has_start == 0) {
     subtract(view.tile_sums[tile], sums);
     add(view.tile_sums[tile], now);
@@ -332,8 +333,8 @@ IMGPIPE_HOST_DEVICE inline SubsequenceBlocks blocks_of_subsequence(const DeviceI
   return {first + before, left < count ? left : count, left <= count};
 }
 
-// The bound on DC sums, so far below the host's (dc_sums_in_range()) that it also holds for the host's
-// partial sums. A single difference is below the bound, so no sum can wrap unnoticed.
+// The bound on DC sums. It is so far below the host's (dc_sums_in_range()) that the host's partial sums also
+// stay in range. A single difference is below the bound, so no sum can wrap unnoticed.
 inline constexpr std::int32_t kMaxDc = std::int32_t{1} << 27;
 
 // Words that a block may extend beyond the subsequence it begins in: 64 symbols of 31 bits, and a window.
@@ -364,7 +365,8 @@ IMGPIPE_HOST_DEVICE inline bool decode_block(std::uint32_t kind, const Tables& t
   return is_code && sum < kMaxDc && sum > -kMaxDc && (position == 64 || skip_of(symbol) == kSkipsBlock);
 }
 
-// Whether the next block after subsequence `index` begins where its blocks end.
+// Returns true if the next block after subsequence `index` begins at `bit` and has the index `block` in its
+// MCU.
 IMGPIPE_HOST_DEVICE inline bool continues_in_step(const GroupView& view, const DeviceImage& image,
                                                   std::uint32_t index, const Subsequence& subsequence,
                                                   std::uint32_t bit, std::uint32_t block) {
@@ -380,7 +382,8 @@ IMGPIPE_HOST_DEVICE inline bool continues_in_step(const GroupView& view, const D
   return false;
 }
 
-// Whether the blocks of subsequence `index` end at its segment's end or where the next block begins.
+// Returns true if the blocks of subsequence `index` end less than 8 bits before its segment's end, or where
+// the next block begins.
 IMGPIPE_HOST_DEVICE inline bool ends_consistently(const GroupView& view, const DeviceImage& image,
                                                   std::uint32_t index, const Subsequence& subsequence,
                                                   const SubsequenceBlocks& own, std::uint32_t bit,

@@ -124,7 +124,7 @@ IMGPIPE_HOST_DEVICE constexpr void upsample_down(const std::uint32_t (&near)[8],
 // ---- colour ----------------------------------------------------------------------------------------------
 
 // Returns the pixel of sample k of a luma word: R, G and B in the three lower bytes, the highest undefined.
-// As red_of(), green_of() and blue_of(), but with 16 fractional bits throughout.
+// Computes the same as red_of(), green_of() and blue_of(), but with 16 fractional bits throughout.
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t rgb_of(std::uint32_t luma, unsigned k, std::uint32_t pair) {
   constexpr std::int32_t kHalf = 32768;
   constexpr std::int32_t kWhite = 0xFFFFFF;

@@ -23,7 +23,8 @@ struct Group {
   unsigned count;
 };
 
-// Returns the image in which a run begins. All threads of the block must call it; it ends with a barrier.
+// Returns the index of the image that contains `item`. All threads of the block must call it; it ends with a
+// barrier.
 __device__ unsigned image_of_item(const std::uint64_t* first, unsigned images, std::uint64_t item,
                                   unsigned& shared) {
   for (unsigned i = threadIdx.x; i < images; i += blockDim.x) {
@@ -33,7 +34,8 @@ __device__ unsigned image_of_item(const std::uint64_t* first, unsigned images, s
   return shared;
 }
 
-// Copies an image's record to shared memory. All threads of the block must call it, with barriers around it.
+// Copies an image's record to shared memory. All threads of the block must call it, with a barrier before and
+// after.
 __device__ void copy_image(const ReconstructionImage& from, ReconstructionImage& to) {
   const auto* vectors = reinterpret_cast<const uint4*>(&from);
   for (unsigned i = threadIdx.x; i < sizeof from / sizeof(uint4); i += blockDim.x)

@@ -1,4 +1,4 @@
-// How the kernels of JpegReconstruction describe a group of images and divide its work. For host and device.
+// Describes a group of images to the kernels of JpegReconstruction and divides its work. For host and device.
 //
 // Work comes in items; a warp handles one at a time:
 //
@@ -24,7 +24,7 @@ namespace imgpipe {
 inline constexpr unsigned kColourItemMcus = kTransformBlocks / 2;
 inline constexpr unsigned kBlockBytes = kBlockSamples * sizeof(std::int16_t);
 
-// The position of a lane's blocks in the coefficients: one block of each MCU, or of every second.
+// The position of a lane's blocks in the coefficients: one block of each MCU, or of every second MCU.
 struct BlockOfMcu {
   std::uint32_t mcu = 0;     // index in the item
   std::uint32_t in_mcu = 0;  // index of the block in the MCU

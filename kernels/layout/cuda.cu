@@ -21,9 +21,9 @@ ChannelPlanes<T> in_channel_order(const Frame<Byte, Device>& frame) {
   return planes;
 }
 
-// A lane moves 16 pixels (8 of 16 bits, 4 of floats) per step: Channels loads of 16 bytes, a shuffle in
-// registers, Channels stores of 16 bytes. Warps walk as in RowSegments; no shared memory. merge_kernel
-// likewise.
+// Per step, a lane moves 16 pixels (8 with 16-bit samples, 4 with floats): Channels loads of 16 bytes, a
+// shuffle in registers, Channels stores of 16 bytes. Warps walk as in RowSegments; no shared memory.
+// merge_kernel works the same way.
 template <class T, int Channels>
 __global__ __launch_bounds__(kThreads) void split_kernel(Plane<const T, Device> in, ChannelPlanes<T> out) {
   constexpr int kWord = kVectorSamples<T> / 4;  // samples

@@ -1,6 +1,6 @@
-// Levels: spreads the values between the given lo and hi over all values, as contrast with one range for a
-// whole series of images. A table of all results is made once and used like gamma's. Floats, which have no
-// such table, become (v - lo) / (hi - lo).
+// Levels: spreads the values between the given lo and hi over all values, like contrast with one range for a
+// whole series of images. A table of all results is made once and used like gamma's. Floats have no table;
+// they become (v - lo) / (hi - lo), limited to 0..1.
 #pragma once
 
 #include "kernels/shared/float_sample.h"
@@ -8,8 +8,8 @@
 
 namespace imgpipe {
 
-// The scale of lo and hi: the image's sample type, or 8 or 16 bits. A value v of 8 bits is 257 v of 16. White
-// is 1 for floats.
+// The scale of lo and hi: the image's sample type, 8 bits or 16 bits. An 8-bit value v equals the 16-bit
+// value 257 v. For floats, white is 1.
 enum class LevelsOf : std::uint8_t { same, u8, u16 };
 
 // Returns why lo and hi are invalid; empty: valid.
@@ -18,7 +18,7 @@ enum class LevelsOf : std::uint8_t { same, u8, u16 };
 // if all samples are equal.
 [[nodiscard]] std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters);
 
-// For gamma's functions (kernels/gamma/gamma.h): the result of each value.
+// The table of all results, for gamma's functions (kernels/gamma/gamma.h).
 [[nodiscard]] std::int64_t levels_table_bytes(const FrameType& in, const Parameters& parameters);
 void levels_table(const StageCall<Host>& call, const Band& band);
 

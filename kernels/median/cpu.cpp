@@ -27,7 +27,7 @@ namespace {
 
 // Columns per chunk: the ranks, at most 20 KiB of 16-bit samples, stay in the L1 cache.
 constexpr std::int64_t kChunk = 2048;
-// Space after them, for vectors that extend beyond the last column.
+// Space after a chunk's columns, for vectors that extend beyond the last one.
 constexpr std::size_t kVectorPadding = 256;
 
 template <class V>
@@ -37,7 +37,7 @@ HWY_INLINE void exchange(V& low, V& high) {
   low = lesser;
 }
 
-// The compiler removes results that are not read.
+// Executes all exchanges; the compiler removes operations whose results are not read.
 template <const auto& Exchanges, class V, std::size_t... I>
 HWY_INLINE void exchange_all(V* v, std::index_sequence<I...>) {
   (exchange(v[Exchanges[I].low], v[Exchanges[I].high]), ...);
@@ -58,7 +58,8 @@ struct Median {
     alignas(64) T of[kTaps][static_cast<std::size_t>(kChunk + kTaps - 1) + kVectorPadding];
   };
 
-  // Sorts the first `columns` columns of the rows into the ranks from `at` on.
+  // Sorts each of the first `columns` columns of the rows; stores the results in the ranks, starting at
+  // position `at`.
   static HWY_NOINLINE void sort_columns(const T* const* rows, std::int64_t ahead, std::int64_t columns,
                                         Ranks& ranks, std::int64_t at) {
     for_columns<kTaps>(D(), rows, ahead, columns, [&](std::int64_t x, auto& v) HWY_ATTR {

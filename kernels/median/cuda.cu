@@ -1,7 +1,7 @@
-// Medians by exchanges (network.h) in registers, of windows in shared memory. A register holds a column of
-// two rows' windows, one per half, so that an exchange takes two instructions for two pixels on devices with
-// minima and maxima of halves (compute capability 9.0 and later), and a few on others. A thread sorts the 6
-// or 8 columns of its four pixels' windows, then finds four pairs of medians.
+// Computes medians by exchanges (network.h) in registers, from windows in shared memory. Each register holds
+// one sample from each of two rows' windows, one per half. An exchange of two pixels then takes two
+// instructions on devices with minima and maxima of halves (compute capability 9.0 and later), and a few more
+// on others. A thread sorts the 6 or 8 columns of its four pixels' windows, then finds four pairs of medians.
 #include <utility>
 
 #include "kernels/median/median.h"
@@ -37,7 +37,7 @@ __device__ __forceinline__ std::uint32_t pair_of(const std::uint32_t (&upper)[Wo
   }
 }
 
-// Returns the upper or the lower row of four pairs.
+// Returns the four samples of one row, given pairs of samples of two rows; `lower` selects the lower row.
 template <class T>
 __device__ __forceinline__ FourSamples<T> row_of(const std::uint32_t (&pairs)[kGroup], bool lower) {
   FourSamples<T> four;
@@ -82,7 +82,8 @@ __device__ __forceinline__ void medians(const SharedTile<T, Radius>& tile, int l
   }
 }
 
-// Threads, tiles, barriers: each_tile(). Shared memory: the tile with halo; 8 bits 2.7 KiB, 16 bits 5.4 KiB.
+// Threads, tiles and barriers: see each_tile(). Shared memory: the tile with its halo, 2.7 KiB for 8-bit
+// samples, 5.4 KiB for 16-bit ones.
 template <class T, int Radius>
 __global__ __launch_bounds__(kTileThreads) void median_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                               FrameType shape, std::int64_t tiles) {

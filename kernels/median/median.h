@@ -1,5 +1,5 @@
 // median: the median of the 9 or 25 samples of the window around a pixel (Tukey, Exploratory Data Analysis,
-// 1977; of images: Huang, Yang and Tang, A Fast Two-Dimensional Median Filtering Algorithm, 1979). The edge
+// 1977; for images: Huang, Yang and Tang, A Fast Two-Dimensional Median Filtering Algorithm, 1979). The edge
 // pixel is repeated beyond the border, as in OpenCV's medianBlur().
 #pragma once
 

@@ -11,7 +11,7 @@
 // and maxima, was found by random changes that kept the median correct; Devillard's list for 25 unsorted
 // samples has 99 exchanges (Fast Median Search, 1998).
 //
-// median_network_test proves both for all inputs by the 0-1 principle (Knuth, TAOCP 3, 5.3.4).
+// median_network_test proves both networks right for all inputs by the 0-1 principle (Knuth, TAOCP 3, 5.3.4).
 #pragma once
 
 #include <array>

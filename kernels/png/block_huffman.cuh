@@ -63,7 +63,8 @@ __device__ inline void block_huffman_lengths(const std::uint32_t* counts, unsign
   __syncthreads();
 }
 
-// Writes code << 8 | bits of each symbol to `table`, or 0. All threads must call it; a barrier must follow.
+// Writes an entry for each symbol to `table`: code << 8 | its bits, or 0 if the symbol has no code. All
+// threads must call it; a barrier must follow.
 __device__ inline void block_huffman_table(const std::uint8_t* lengths, unsigned symbols,
                                            std::uint32_t* table) {
   const unsigned symbol = threadIdx.x;

@@ -17,12 +17,13 @@ __device__ inline Vector load(const std::uint8_t* row, std::uint32_t at) {
   const uint4 v = __ldg(reinterpret_cast<const uint4*>(row + at));
   return {{v.x, v.y, v.z, v.w}};
 }
-// Returns the four bytes before a vector, zeros before the row.
+// Returns the four bytes before a vector; zeros if the vector begins the row.
 __device__ inline std::uint32_t load_before(const std::uint8_t* row, std::uint32_t at) {
   return at == 0 ? 0 : __ldg(reinterpret_cast<const std::uint32_t*>(row + at - 4));
 }
 
-// Adds the residuals of 16 bytes, or, unless Whole, of the first `bytes`.
+// Adds the absolute values of the residuals of 16 bytes to each filter's sum; unless Whole, only of the first
+// `bytes` bytes.
 template <bool HasAbove, bool Whole>
 __device__ inline void add_vector(const std::uint8_t* row, const std::uint8_t* above, std::uint32_t at,
                                   std::uint32_t bytes, unsigned left_shift, std::uint32_t (&sums)[kFilters]) {

@@ -72,8 +72,8 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t sign_halves(std::uint32_t x) {
 #endif
 }
 
-// Returns the one of a, b, c nearest to a + b - c, preferring a, then b, in 16-bit halves. With t = 3c - (a +
-// b): the smaller of a and b if t >= the larger, the larger if t <= the smaller, otherwise c.
+// For each 16-bit half, returns the one of a, b and c that is nearest to a + b - c; a wins ties, then b. With
+// t = 3c - (a + b): the smaller of a and b if t >= the larger, the larger if t <= the smaller, otherwise c.
 IMGPIPE_HOST_DEVICE inline std::uint32_t paeth_halves(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   const Ordered of = ordered_halves(a, b);
   const std::uint32_t t = 3 * c + 0x80008000U - a - b;  // the 0x8000 prevent borrows between halves
@@ -131,7 +131,7 @@ IMGPIPE_HOST_DEVICE inline std::uint32_t joined_words(std::uint32_t low, std::ui
 #endif
 }
 
-// Returns the first filter with the least sum; only kNone and kSub without a row above.
+// Returns the first filter with the least sum. Without a row above, only kNone and kSub are considered.
 template <class Sum>
 IMGPIPE_HOST_DEVICE inline Filter best_filter(const Sum* sums, bool has_above) {
   Filter best = kNone;

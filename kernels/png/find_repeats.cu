@@ -21,7 +21,8 @@ __device__ inline std::uint32_t warp_least(std::uint32_t value) {
 #endif
 }
 
-// Returns the position of the least key in a cell, which begins on a word, by a whole warp.
+// Returns the position of the least key in a cell, which must begin at a word boundary. All lanes of a warp
+// must call it.
 __device__ inline std::uint32_t min_key(const std::uint8_t* cell) {
   constexpr unsigned kWords = kRepeatCell / 4 / kLanes;
   const unsigned lane = threadIdx.x % kLanes;
@@ -84,8 +85,8 @@ __device__ inline Window window_at(const std::uint8_t* from, const std::uint8_t*
   return {bytes, hash};
 }
 
-// Returns false if the hash is in the table already. The table has at least twice as many slots as cells.
-// Hashes that begin at the same slot probe with their own odd step, which visits all slots.
+// Returns false if the hash is already in the table, which has at least twice as many slots as cells. The
+// probing step comes from the hash; it is odd, so that it visits all slots.
 __device__ bool add_hash(unsigned long long hash, unsigned long long* table, std::uint32_t offsets) {
   for (unsigned long long at = hash >> 20;; at += hash >> 41 | 1) {
     const unsigned long long there = atomicCAS(table + (at & (offsets - 1)), 0ULL, hash);
@@ -130,7 +131,7 @@ __global__ __launch_bounds__(kCellThreads) void repeats_kernel(Group group) {
     window = window_at(begin + std::size_t{lane} * kCellStep + positions[warp][lane], bits);
   unsigned long long* table =
       group.hashes + picture.first_hash + (std::uint64_t{2} * number + warp) * picture.hash_slots;
-  // The table cannot hold 0.
+  // The table cannot store a hash of 0, because 0 marks an empty slot.
   const bool repeats =
       window.bytes > 0 && window.hash != 0 && !add_hash(window.hash, table, picture.hash_slots);
   __syncwarp();

@@ -66,18 +66,18 @@ struct RowSums {
   unsigned long long of[5];
 };
 
-// A strip's counts of repeats, for both positions of windows.
+// A strip's repeat counts: for the windows at the least keys, and for those at the cells' first bytes.
 struct StripWindows {
   StripRepeats of[2];
 };
 
 struct TileState {
-  // Occurrences of each literal and length (kMaxHuffmanSymbols); runs at an end of the tile count as
-  // literals.
+  // Number of occurrences of each literal and length (kMaxHuffmanSymbols). Bytes of runs at an end of the
+  // tile are counted as literals.
   std::uint16_t counts[288];
-  std::uint32_t leading, trailing;      // bytes at its ends that equal the byte before them
-  std::uint32_t run_warps;              // bit i: warp i may see a run
-  std::uint32_t adler_low, adler_high;  // as if low began with 0, not 1
+  std::uint32_t leading, trailing;      // bytes at the tile's ends that equal the byte before them
+  std::uint32_t run_warps;              // bit i: warp i may have bytes of a run
+  std::uint32_t adler_low, adler_high;  // Adler-32 whose low sum starts at 0, not 1
   // The lengths of the sequences of equal bytes just before the tile and just after it.
   std::uint32_t in, out;
   std::uint64_t first_bit;  // in its strip
@@ -88,7 +88,8 @@ enum class StripKind : std::uint32_t { huffman, stored, filtered };
 struct StripState {
   std::uint32_t table[kMaxHuffmanSymbols];  // code << 8 | its bits
   std::uint32_t copies[kMaxCopy + 1];       // copy_entry() by length
-  // A deflate block's header: HLIT and so on, lengths of the code of lengths, coded lengths.
+  // The parts of a deflate block's header: 17 bits up to HCLEN, the lengths of the code length code, and the
+  // coded lengths.
   static constexpr unsigned kMaxHeaderBits = 17 + 3 * kLengthCodes + (kMaxHuffmanSymbols + 1) * (7 + 7);
   std::uint32_t header[kMaxHeaderBits / 32 + 2];
   std::uint32_t header_bits;

@@ -35,9 +35,9 @@ __device__ StripOutput output_of_strip(const Group& group, const PngImage& pictu
   return {StripKind::huffman, huffman};
 }
 
-// One block of threads per strip; its offset is the sum of the sizes of all strips before it. The block then
-// clears the words of the output that two tiles share, the first of each tile, and writes the header. Shared
-// memory: the offset. Barriers: after clearing it; after adding all sizes.
+// One block of threads per strip; the strip's offset is the sum of the sizes of all strips before it. The
+// block then clears each tile's first word in the output, which two tiles may share, and writes the header.
+// Shared memory: the offset. Barriers: after clearing the offset; after adding all sizes.
 __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   __shared__ unsigned long long position;
   if (threadIdx.x == 0) position = 0;
@@ -63,7 +63,7 @@ __global__ __launch_bounds__(kPlaceThreads) void place_kernel(Group group) {
   }
   if (made.kind != StripKind::huffman) return;
   auto* words = reinterpret_cast<std::uint32_t*>(group.output + position);
-  // The word in which the header ends, possibly without any bits of it, is also the first tile's first word.
+  // The word at which the header ends is also the first tile's first word; it may hold no bits of the header.
   for (unsigned i = threadIdx.x; i <= state.header_bits / 32; i += kPlaceThreads) words[i] = state.header[i];
   const TileState* tiles = group.tile_states + picture.first_tile + number * picture.tiles_per_strip;
   for (std::uint32_t i = threadIdx.x; i < picture.tiles_of(number); i += kPlaceThreads) {
@@ -87,7 +87,7 @@ struct Shared {
   std::uint32_t words[kPackWords];
 };
 
-// Appends codes to words that all threads of a block write concurrently, each from its own bit on.
+// Appends codes to words that all threads of a block write concurrently, each from a different bit on.
 class WordPacker {
  public:
   __device__ WordPacker(std::uint32_t* words, std::uint32_t at)
@@ -115,7 +115,7 @@ class WordPacker {
   std::uint32_t pending_word_ = 0;
 };
 
-// Returns the bits of the literals; unless All, only of those set in `literals`.
+// Returns the total code length of a window's literals: all bytes, or, unless All, those set in `literals`.
 template <bool All>
 __device__ inline std::uint32_t bits_of_literals(const std::uint32_t (&window)[8], std::uint32_t literals,
                                                  const std::uint8_t* bits) {
@@ -170,7 +170,7 @@ __device__ inline WindowCopies copies_of_window(const Tile& tile, const TileStat
     equal = equal_bytes(window, before) & low_bits(valid) & ~(first ? 1U : 0U);
   }
   const WarpRuns runs(equal);
-  // A warp without runs ends in less than half a run.
+  // A warp whose bit is not set has no bytes of a run, so its ends do not matter.
   const WarpEnds ends = has_runs ? runs.ends() : WarpEnds{0, 0};
   if (threadIdx.x % kLanes == 0) shared.ends[warp] = ends;
   __syncthreads();
@@ -248,12 +248,12 @@ __device__ inline void pack_tile(const Group& group, const Tile& tile, const Str
   if (ends_strip && threadIdx.x == 0) {
     const std::uint32_t end = shared.table[kEndOfBlock];
     put_bits(shared.words, static_cast<std::uint32_t>(strip.bits - 32 * first_word) - (end & 255), end >> 8);
-    // An empty stored block: FF FF after zeros.
+    // An empty stored block ends with FF FF, after zeros.
     if (!last) put_bits(shared.words, static_cast<std::uint32_t>(end_bit - 32 * first_word) - 16, 0xFFFF);
   }
   __syncthreads();
-  // The first word is zero or holds the header's end. The last is the next tile's first, unless full or
-  // final.
+  // The first word is zero or holds the header's end. The last word is also the next tile's first, unless it
+  // is full or ends the strip.
   write_words(shared.words, reinterpret_cast<std::uint32_t*>(group.output + strip.position) + first_word,
               words, !ends_strip && end_bit % 32 != 0);
 }

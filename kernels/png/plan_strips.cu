@@ -49,7 +49,7 @@ struct Shared {
 
 // ---- Adler-32, runs between tiles ---------------------------------------------------------------------
 
-// Joins the Adler-32 of all tiles: each byte counts once more for every byte after it.
+// Combines the Adler-32 of all tiles: adds a tile's low sum to the high sum once per byte after the tile.
 __device__ void join_adlers(const Strip& strip, Shared& shared) {
   unsigned long long low = 0;
   unsigned long long high = 0;
@@ -105,8 +105,8 @@ __device__ void reach_out(const Strip& strip) {
   }
 }
 
-// Calls use(share, byte) for runs that reach an end of a tile, whose lengths write_filtered() could not
-// determine.
+// Calls use(share, byte) for each run that reaches an end of the tile; write_filtered() could not determine
+// its length.
 template <class Use>
 __device__ void for_each_end_run(const Strip& strip, std::uint32_t number, const Use& use) {
   const TileState& tile = strip.states[number];
@@ -162,7 +162,7 @@ __device__ void describe_lengths(Shared& shared) {
   unsigned codes = kMaxHuffmanSymbols;
   while (shared.lengths[codes - 1] == 0) --codes;
   shared.literal_codes = codes;
-  shared.lengths[codes] = 1;  // of the one distance
+  shared.lengths[codes] = 1;  // of the only distance code
   unsigned count = 0;
   code_lengths(shared.lengths, codes + 1, [&](unsigned symbol, unsigned extra_bits, unsigned extra) {
     shared.coded[count++] = {static_cast<std::uint8_t>(symbol), static_cast<std::uint8_t>(extra_bits),
@@ -173,7 +173,8 @@ __device__ void describe_lengths(Shared& shared) {
   shared.coded_count = count;
 }
 
-// Returns the sum over the threads before; `total`: over all. Barriers: `sums` is complete; all have read it.
+// Returns the sum of the values of all threads before this one; `total`: of all threads. Barriers: after
+// writing `sums`; after all threads have read it.
 __device__ std::uint32_t block_sum_before(std::uint32_t value, std::uint32_t (&sums)[kPlanWarps],
                                           std::uint32_t& total) {
   std::uint32_t of_warp = 0;
@@ -215,7 +216,7 @@ __device__ void write_header(bool last, Shared& shared) {
 
 // ---- bits ---------------------------------------------------------------------------------------------
 
-// Returns the bits of a tile's tokens, by a warp.
+// Returns the number of bits of a tile's tokens. All lanes of a warp must call it.
 __device__ std::uint32_t bits_of_tile(const Strip& strip, std::uint32_t number, const std::uint32_t* table) {
   const unsigned lane = threadIdx.x % kLanes;
   const TileState& tile = strip.states[number];

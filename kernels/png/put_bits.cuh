@@ -6,7 +6,7 @@
 
 namespace imgpipe::png_strips {
 
-// Stores `value` from bit `at` of `words` on, over zeros.
+// Stores `value` in `words`, starting at bit `at`. The bits there must be zero.
 __device__ inline void put_bits(std::uint32_t* words, std::uint32_t at, std::uint32_t value) {
   const unsigned shift = at % 32;
   const std::uint32_t low = value << shift;

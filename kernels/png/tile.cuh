@@ -66,7 +66,7 @@ struct WarpEnds {
 };
 constexpr std::uint32_t kWarpBytes = kLanes * kWindowBytes;
 
-// A run of kMinRun bytes has at least half of them in one window.
+// If there is a run of kMinRun bytes, at least half of it lies in one window.
 constexpr std::uint32_t kHalfRun = kMinRun / 2;
 __device__ inline bool may_have_runs(std::uint32_t equal) {
   std::uint32_t halves = equal & equal >> 1;
@@ -93,7 +93,7 @@ class WarpRuns {
     return {first * kWindowBytes + leading, (31 - last) * kWindowBytes + trailing};
   }
 
-  // `of_warp`: the sequences just before the warp's windows and just after them.
+  // `of_warp`: the lengths of the sequences just before and just after the warp's windows.
   [[nodiscard]] __device__ Reach reach(Reach of_warp) const {
     const unsigned lane = threadIdx.x % kLanes;
     const std::uint32_t below = gaps_ & ((1U << lane) - 1);
@@ -115,7 +115,7 @@ class WarpRuns {
   std::uint32_t gaps_;  // lanes with a byte that differs from the one before it
 };
 
-// `of_tile`: the sequences just before the tile and just after it.
+// `of_tile`: the lengths of the sequences just before and just after the tile.
 __device__ inline Reach reach_of_warp(const WarpEnds (&ends)[kTileWarps], Reach of_tile) {
   const unsigned warp = threadIdx.x / kLanes;
   Reach reach{0, 0};
@@ -137,7 +137,7 @@ __device__ inline T warp_sum(T value) {
   return value;
 }
 
-// Returns the sum over the lanes before this one; `total`: over all.
+// Returns the sum of the values of all lanes before this one; `total`: of all lanes.
 template <class T>
 __device__ inline T sum_before(T value, T& total) {
   const int lane = static_cast<int>(threadIdx.x % kLanes);

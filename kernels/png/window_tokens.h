@@ -51,7 +51,7 @@ IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t 
   static_assert(kMinRun == kWindowBytes / 2);
   const unsigned leading = low_ones(equal);
   const unsigned trailing = leading == kWindowBytes ? 0 : high_ones(equal);
-  // The starts of kMinRun ones in a row. All belong to one run, as two do not fit.
+  // The positions where kMinRun ones in a row start. All belong to one run, because a window cannot hold two.
   std::uint32_t starts = equal & equal >> 1;
   starts &= starts >> 2;
   starts &= starts >> 4;
@@ -62,7 +62,7 @@ IMGPIPE_HOST_DEVICE inline void for_each_run(std::uint32_t equal, std::uint32_t 
       {-static_cast<std::int32_t>(in), leading == 0 ? 0 : in + leading + (leading == kWindowBytes ? out : 0)},
       {static_cast<std::int32_t>(inner), inner + inner_length < kWindowBytes ? inner_length : 0},
       {static_cast<std::int32_t>(kWindowBytes - trailing), trailing == 0 ? 0 : trailing + out}};
-  // Usually at most one run; the loop lets the device keep only one copy of use().
+  // There is usually at most one run; the loop lets the device keep only one copy of use().
 #ifdef __CUDA_ARCH__
 #pragma unroll 1
 #endif
@@ -158,8 +158,8 @@ struct WindowCopies {
   }
 };
 
-// Returns a copy's code for the packer as code << 8 | bits: the length's code, its extra bits and the code of
-// the one distance, a single 0; at most 21 bits.
+// Returns a copy's code for the packer as code << 8 | bits: the code of its length, the extra bits, and the
+// only distance code, a single 0; at most 21 bits.
 IMGPIPE_HOST_DEVICE inline std::uint32_t copy_entry(const std::uint32_t* table, std::uint32_t length) {
   const LengthSymbol symbol = length_symbol(length);
   const std::uint32_t entry = table[symbol.symbol];

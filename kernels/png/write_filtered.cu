@@ -42,8 +42,8 @@ __device__ inline std::uint32_t load_word(const std::uint8_t* row, std::uint32_t
              : 0;
 }
 
-// Sets the bytes of `window` from byte `start` on to those of a filtered row from its byte `from` on, which
-// is negative if the row begins within the window. Bytes beyond the row's end are undefined.
+// Copies a filtered row, from its byte `from` on, to `window`, from byte `start` on. `from` is negative if
+// the row begins within the window. Bytes beyond the row's end are undefined.
 template <Filter F>
 __device__ inline void filter_window(const PngImage& picture, const std::uint8_t* row, std::int32_t from,
                                      std::int32_t start, std::uint32_t (&window)[8]) {
@@ -73,7 +73,7 @@ __device__ inline void filter_window(const PngImage& picture, const std::uint8_t
   }
 }
 
-// A warp processes several shorter rows at a time.
+// A warp processes several rows at a time if they are shorter than this.
 constexpr std::uint32_t kLongLine = 512;
 
 // Fills a window with the `valid` bytes from `begin` of the strip on, then zeros. All lanes of a warp must
@@ -171,7 +171,8 @@ __device__ inline void clear_counters(std::uint32_t* counts) {
     vectors[i] = make_uint4(0, 0, 0, 0);
 }
 
-// The counter of byte `Byte` of a word, in words from the column's first; its increment is unit_of().
+// Returns the offset, in words, of the counter of a word's byte `Byte` from the first counter of the column.
+// Counting the byte adds unit_of() to the counter.
 template <int Byte>
 __device__ inline std::uint32_t counter_of(std::uint32_t word) {
   static_assert(kColumns == 32);
@@ -239,7 +240,7 @@ __device__ inline Adler adler_of_window(const std::uint32_t (&window)[8], std::u
     const std::uint32_t first = kWindowBytes - 4 * k;
     weighted = __dp4a(window[k], first | (first - 1) << 8 | (first - 2) << 16 | (first - 3) << 24, weighted);
   }
-  // Wraps modulo 2^32 in between: the last window may have fewer than 32 bytes.
+  // The factor wraps modulo 2^32 if the window has fewer than 32 bytes; the sum is correct.
   return {low, (weighted + low * (bytes - at - kWindowBytes)) % kAdlerBase};
 }
 
@@ -261,7 +262,7 @@ __device__ inline void count_run(Shared& shared, std::uint32_t byte, std::uint32
   if (cut.rest > 0) atomicAdd(&shared.lengths[length_symbol(cut.rest).symbol - 257], 1U);
 }
 
-// Removes runs within the tile from the literals' counts, in the windows where they begin.
+// Counts runs that begin in the window and end within the tile as copies instead of literals.
 __device__ inline void count_runs(Shared& shared, const std::uint32_t (&window)[8], std::uint32_t equal,
                                   const Reach& reach) {
   const StartingRuns runs(equal, reach.in, reach.out);
@@ -318,7 +319,7 @@ __global__ __launch_bounds__(kTileThreads, 2) void write_kernel(Group group) {
   if (lane == 0) shared.ends[warp] = ends;
   const bool own_runs = __any_sync(kAllLanes, may_have_runs(equal)) != 0;
   __syncthreads();
-  // Including runs that come from another warp or perhaps another tile.
+  // True also for runs that may extend into this warp from another warp or tile.
   const bool has_runs =
       own_runs || (warp > 0 ? shared.ends[warp - 1].trailing >= kHalfRun : ends.leading > 0) ||
       (warp + 1 < kTileWarps ? shared.ends[warp + 1].leading >= kHalfRun : ends.trailing > 0);

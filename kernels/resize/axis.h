@@ -22,7 +22,8 @@ struct ResizeAxis {
   return static_cast<double>(axis.in) / static_cast<double>(axis.out);
 }
 
-// Returns the input pixel that contains a centre. Rounding of the steps' sum may exceed the end.
+// Returns the input pixel that contains a centre. Rounding errors of the summed steps may put the centre
+// beyond the last pixel.
 [[nodiscard]] inline std::int64_t nearest_source(const ResizeAxis& axis, double centre) {
   const auto source = static_cast<std::int64_t>(centre);
   return source < axis.in ? source : axis.in - 1;
@@ -143,7 +144,7 @@ inline constexpr std::uint64_t kMaxWholeUnits16 = std::uint64_t{1} << 8;
   return {units, whole, 1.0F / static_cast<float>(units)};
 }
 
-// Rounds half up. Sum holds white * units + units / 2.
+// Rounds half up. The type Sum must hold white * units + units / 2.
 template <class T = Sample8, class Sum>
 IMGPIPE_HOST_DEVICE constexpr T exact_mean(Sum sum, Sum units) {
   return static_cast<T>((sum + units / 2) / units);
@@ -186,7 +187,8 @@ struct AxisTable {
   const std::int32_t* share = nullptr;  // nearest: 0
 };
 
-// Rounded up to a multiple of four, so that each array is aligned to 16 bytes if the first one is.
+// Returns the entries of an array for `out` pixels, rounded up to a multiple of four, so that each array is
+// aligned to 16 bytes if the first one is.
 [[nodiscard]] constexpr std::int64_t axis_entries(std::int64_t out) {
   return (out + 1 + 3) / 4 * 4;
 }

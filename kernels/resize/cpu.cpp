@@ -24,7 +24,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 constexpr std::int64_t kAreaChunk = 4096;  // input columns; their sums take 16 KiB
-// Rows that are summed before they are weighted: few enough for 16-bit sums, and for the prefetcher.
+// Rows that are summed before they are weighted: few enough for 16-bit sums and for the prefetcher.
 constexpr std::int64_t kRowGroup = 16;
 
 // ---- linear -----------------------------------------------------------------------------------------

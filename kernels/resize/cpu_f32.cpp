@@ -109,7 +109,7 @@ class PixelSum {
  public:
   explicit PixelSum(const ResizePlane<float>& plane) : plane_(plane) {}
 
-  // means[i] is that of column first + i, up to column `end`. Writes every pixel that ends before `end`.
+  // means[i] is the mean of column first + i, for columns below `end`. Writes all pixels that end before it.
   void add(const float* means, std::int64_t first, std::int64_t end, float* to) {
     for (; x_ < plane_.out.width; ++x_) {
       const FloatCover cover = cover_of(plane_.tables.across, x_, plane_.across);

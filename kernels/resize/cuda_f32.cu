@@ -44,7 +44,7 @@ __device__ __forceinline__ FloatCover cover_at(const AxisTable& table, std::int6
                      {__ldg(table.source + i + 1), __ldg(table.share + i + 1)}, units);
 }
 
-// Returns the mean of value(i) over the pixels that an output pixel covers on an axis, in this order.
+// Returns the mean of value(i) over the pixels that an output pixel covers on an axis, in ascending order.
 template <class Value>
 __device__ __forceinline__ float mean_of(const FloatCover& cover, const Value& value) {
   float sum = cover.first_weight * value(cover.first);
@@ -65,7 +65,7 @@ struct AreaPixel {
   }
 };
 
-// Plane blockIdx.z; the grid strides over rows.
+// Processes plane blockIdx.z; the grid strides over rows.
 template <class Pixel>
 __global__ __launch_bounds__(kFloatThreads) void resize_f32_kernel(ResizePlanes<float> planes,
                                                                    ResizeTables tables, Pixel pixel) {

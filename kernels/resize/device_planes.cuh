@@ -19,7 +19,8 @@ struct ResizePlanes {
   Plane<T, Device> out[kResizePlanes];
 };
 
-// Points the input planes at row 0 of the image, which may not be in memory; kernels read only rows that are.
+// Points the input planes at row 0 of the image, which may not be in memory; kernels read only the rows in
+// memory.
 template <class T>
 ResizePlanes<T> resize_planes_of(const StageCall<Device>& call) {
   ResizePlanes<T> planes{};
@@ -34,7 +35,7 @@ ResizePlanes<T> resize_planes_of(const StageCall<Device>& call) {
   return planes;
 }
 
-// Selected without indexing: see plane_of_block() in kernels/shared/device_rows.cuh.
+// Returns the plane of blockIdx.z without indexing: see plane_of_block() in kernels/shared/device_rows.cuh.
 template <class P>
 __device__ __forceinline__ P resize_plane_of_block(const P (&planes)[kResizePlanes]) {
   return blockIdx.z == 0 ? planes[0] : blockIdx.z == 1 ? planes[1] : blockIdx.z == 2 ? planes[2] : planes[3];

@@ -54,7 +54,7 @@ class ColumnSummer {
     sum_ = 0;
   }
 
-  // sums[i] is that of column first + i, up to column `end`. Writes every pixel that ends before `end`.
+  // sums[i] is the sum of column first + i, for columns below `end`. Writes all pixels that end before it.
   void add(const std::uint32_t* sums, std::int64_t first, std::int64_t end, std::int64_t width, T* to) {
     while (x_ < width) {
       const std::int64_t from = table_.source[x_];
@@ -81,8 +81,8 @@ class ColumnSummer {
     return sum;
   }
 
-  // exact_mean() by a product in doubles, which hold the sum. (sum + units / 2 + 1/2) / units is at least 1 /
-  // (2 units) away from integers, and the product's error is below 2^-43 (16 bits: 2^-35).
+  // Computes exact_mean() as a product of doubles, which hold the sum. (sum + units / 2 + 1/2) / units is at
+  // least 1 / (2 units) away from integers, and the product's error is below 2^-43 (16 bits: 2^-35).
   [[nodiscard]] T rounded() const {
     if (mean_.whole) return whole_mean<T>(static_cast<std::int32_t>(sum_), mean_.factor);
     const std::uint64_t half = mean_.units / 2;
@@ -97,9 +97,9 @@ class ColumnSummer {
   std::uint64_t sum_ = 0;  // its sum so far
 };
 
-// Whether column sums fit in 32 bits, and ColumnSummer's doubles are exact. False if the input height,
-// reduced by common factors with the output's, has 2^24 rows or more (16 bits: 2^16), or the reduced area
-// about 2^40 pixels (16 bits: 2^34).
+// Returns true if column sums fit in 32 bits and ColumnSummer's doubles are exact. Let each input side be
+// divided by its greatest common divisor with the output's side. The result is false if the height is then
+// 2^24 rows or more (16 bits: 2^16), or the area about 2^40 pixels (16 bits: 2^34).
 template <class T>
 constexpr bool fits_column_sums(const ResizePlane<T>& plane) {
   constexpr std::int64_t kMaxUnits = std::int64_t{1} << (kIsWide<T> ? 16 : 24);
@@ -107,7 +107,7 @@ constexpr bool fits_column_sums(const ResizePlane<T>& plane) {
          plane.across.out_pixel < (std::int64_t{1} << (kIsWide<T> ? 34 : 40)) / plane.down.out_pixel;
 }
 
-// Handles any size that 64-bit sums hold, slowly.
+// Slow, but handles any size whose sums fit in 64 bits.
 template <class T>
 void huge_area_plane(const ResizePlane<T>& plane) {
   const AreaMean mean = area_mean(plane.across, plane.down, sample_type_of<T>);

@@ -149,7 +149,7 @@ void turn_plane_of_three(const TurnedPlane& plane) {
       plane, [&](std::int64_t x, std::int64_t y) HWY_ATTR { turn_tile_of_three<T>(plane, x, y); });
 }
 
-// Pixels of 16 bytes.
+// Turns a plane whose pixels have 16 bytes.
 void turn_plane_of_vectors(const TurnedPlane& plane) {
   turn_by_tiles<1, 16>(plane, [&](std::int64_t x, std::int64_t y) {
     std::memcpy(plane.to(y) + x * 16, plane.from(plane.row(x)) + plane.column(y) * 16, 16);

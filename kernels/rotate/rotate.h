@@ -1,5 +1,6 @@
 // Rotates the image, alpha included, clockwise by right angles, exactly; 90 and 270 degrees swap width and
-// height. ImageMagick's -rotate, cv2.rotate, Pillow's counterclockwise transpose(ROTATE_270, 180, 90).
+// height. Equals ImageMagick's -rotate, cv2.rotate() and Pillow's transpose(), whose ROTATE_270, 180 and 90
+// are counterclockwise.
 #pragma once
 
 #include "kernels/stage_call.h"
@@ -31,8 +32,8 @@ struct PixelPosition {
   }
   return {width - 1 - to.y, to.x};
 }
-// In an image of 3x2 pixels, the upper left pixel moves to the upper right, the lower right and the lower
-// left corner, respectively.
+// In an image of 3x2 pixels, 90, 180 and 270 degrees move the upper left pixel to the upper right, the lower
+// right and the lower left corner, respectively.
 static_assert(rotated_from(RotateAngle::by_90, 3, 2, {1, 0}) == PixelPosition{0, 0});
 static_assert(rotated_from(RotateAngle::by_180, 3, 2, {2, 1}) == PixelPosition{0, 0});
 static_assert(rotated_from(RotateAngle::by_270, 3, 2, {0, 2}) == PixelPosition{0, 0});
@@ -41,7 +42,7 @@ static_assert(rotated_from(RotateAngle::by_270, 3, 2, {1, 0}) == PixelPosition{2
 
 [[nodiscard]] std::string_view rotate_infer(const FrameType& in, const Parameters&, FrameType& out);
 
-// in, out: of either layout and any samples.
+// in, out: of either layout and any sample type.
 void rotate_reference(const StageCall<Host>& call);
 
 void rotate_cpu(const StageCall<Host>& call, const Band& band);

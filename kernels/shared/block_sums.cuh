@@ -11,8 +11,8 @@ struct BlockTotals {
   std::uint64_t total;
 };
 
-// All threads of a block must call this, once per kernel; those from kBins on have no value. The barrier
-// completes the warps' sums before they are added up.
+// All threads of a block must call this, once per kernel; the values of threads from kBins on are ignored.
+// The barrier completes the warps' sums before they are added up.
 __device__ __forceinline__ BlockTotals sums_of_bins(std::uint64_t value) {
   __shared__ std::uint64_t warp_sums[kBins / kWarpLanes];
   const unsigned bin = threadIdx.x;

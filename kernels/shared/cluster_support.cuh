@@ -1,4 +1,4 @@
-// Whether a device runs a kernel in clusters of thread blocks. Host code only.
+// Detects whether a device can run a kernel in clusters of thread blocks. Host code only.
 #pragma once
 
 #include <cstddef>

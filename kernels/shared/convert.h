@@ -23,8 +23,8 @@ IMGPIPE_HOST_DEVICE constexpr To integer_of(float v) {
   return static_cast<To>(scaled - static_cast<float>(below) >= 0.5F ? below + 1 : below);
 }
 
-// Rounds integers to the nearest (65535 = 257 * 255). 8 bits survive the round trip through 16 bits, both
-// through floats.
+// Rounds integers to the nearest (65535 = 257 * 255). Converting 8 bits to 16 and back is exact, as is
+// converting either to floats and back.
 template <class To, class From>
 IMGPIPE_HOST_DEVICE constexpr To converted(From v) {
   if constexpr (std::is_same_v<To, From>) {

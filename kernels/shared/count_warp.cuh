@@ -1,13 +1,13 @@
-// Counts a warp's samples without serialising on equal ones. If an eighth of the samples or more share a
-// value, the warp is crowded: it counts such hot values without atomics, each lane in a shared memory column
-// of its own.
+// Counts a warp's samples without serialising on equal ones. A warp is crowded if at least an eighth of its
+// lanes begin with the same sample. Its frequent (hot) values are counted without atomics: each lane has a
+// column of its own in shared memory.
 #pragma once
 
 #include "kernels/shared/packed_counters.cuh"
 
 namespace imgpipe {
 
-// A warp's frequent values, and how often each lane has met them since.
+// A warp's hot values, and how often each lane has counted them since they were added.
 template <int Most>
 struct HotValues {
   std::uint32_t value[Most];
@@ -23,7 +23,8 @@ struct SharedHistogram {
 };
 static_assert(sizeof(SharedHistogram<4, 1024>) <= 48 * 1024);
 
-// Finds the least number of parts (1, 2 or 4) for which a block of the current device can hold one.
+// Finds the least number of parts (1, 2 or 4) for which a block of the current device can hold a
+// SharedHistogram.
 template <int Threads>
 cudaError_t parts_that_fit(int& parts) {
   int max_bytes = 0;
@@ -44,7 +45,7 @@ __device__ __forceinline__ std::uint32_t first_samples(int count) {
   for (int k = 0; k < kWideVectorPixels; ++k) set |= k < count ? sample_bit(k) : 0;
   return set;
 }
-// The samples equal to `value`.
+// Returns the set of samples equal to `value`.
 __device__ __forceinline__ std::uint32_t samples_equal_to(const std::uint32_t (&words)[4],
                                                           std::uint32_t value) {
   constexpr std::uint32_t kTops = 0x80008000;
@@ -72,7 +73,7 @@ __device__ __forceinline__ std::uint32_t count_equal_to(const std::uint32_t (&wo
 // A warp is crowded if this many lanes begin with the same sample as lane 0; rare in noise and photos' low
 // bits.
 constexpr int kCrowdedLanes = 4;
-// A value is hot if it has this many of a warp's 256 samples.
+// A value is hot if at least this many of a warp's 256 samples equal it.
 constexpr unsigned kHotSamples = 16;
 
 __device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
@@ -85,7 +86,7 @@ __device__ __forceinline__ unsigned sum_of_warp(unsigned value) {
 #endif
 }
 
-// All lanes of the warp must call its functions together.
+// All lanes of the warp must call the functions of this class together.
 template <class Counters, int Most>
 class WarpCounter {
  public:

@@ -20,7 +20,8 @@ constexpr int kMultiprocessorThreads = 2048;
 constexpr int kMultiprocessorThreads = 1536;
 #endif
 
-// For __launch_bounds__: the wanted number of blocks, limited to the number that fit on a multiprocessor.
+// For __launch_bounds__: the smaller of the wanted number of blocks and the number that fits on a
+// multiprocessor.
 constexpr int fitting_blocks(int threads, int wanted) {
   const int most = kMultiprocessorThreads / threads;
   return most < 1 ? 1 : wanted < most ? wanted : most;
@@ -131,7 +132,8 @@ class VectorWalk {
   }
   __device__ bool inside() const { return y_ >= 0; }
   __device__ const Sample8* from() const { return from_; }
-  // Pixels of the row from here on; for planes of bytes, which may have 2^31 and more, use wide_left().
+  // Pixels of the row from here on. For planes viewed as bytes, whose rows may have 2^31 or more, use
+  // wide_left().
   __device__ int left() const { return static_cast<int>(wide_left()); }
   __device__ unsigned wide_left() const { return width_ - vector_ * kVectorPixels; }
   __device__ void next() {
@@ -311,7 +313,8 @@ inline cudaError_t shared_bytes_of_a_block(int& bytes) {
   return cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
 }
 
-// One segment per warp, for kernels without preparation before the first load. At most 2^31 - 1 blocks.
+// A value of `resident` that gives each warp one segment unless the image is huge, for kernels without
+// preparation before the first load. Grids stay below 2^31 blocks.
 constexpr int kOneSegmentEach = 1 << 14;
 
 }  // namespace imgpipe

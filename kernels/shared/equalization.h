@@ -13,8 +13,8 @@ IMGPIPE_HOST_DEVICE constexpr float equalize_scale(int max_value, std::uint64_t 
   return static_cast<float>(max_value) / static_cast<float>(others);
 }
 
-// Returns sum * scale rounded half to even, at most max_value; `sum` of those samples do not exceed the
-// value.
+// Returns sum * scale rounded half to even, at most max_value. `sum`: the number of samples that are above
+// the least value but not above the value to map.
 IMGPIPE_HOST_DEVICE constexpr int equalized(std::uint64_t sum, float scale, int max_value) {
   // Floats from 2^23 to 2^24 are integers, so the addition rounds.
   constexpr float kRound = 8388608.0F;

@@ -1,4 +1,4 @@
-// A Gauss's weights in pairs of adjacent taps, for instructions that add two signed 16-bit products.
+// Gaussian weights in pairs of adjacent taps, for instructions that add two signed 16-bit products.
 #pragma once
 
 #include <array>

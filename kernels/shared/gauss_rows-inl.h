@@ -1,5 +1,5 @@
-// Gauss in SIMD, for Highway files of stages; included once per instruction set. Sums down the columns, then
-// along the row, in chunks of kGaussChunk columns.
+// Gaussian blur in SIMD, for Highway files of stages; included once per instruction set. Sums down the
+// columns, then along the row, in chunks of kGaussChunk columns.
 //
 // 16-bit samples are multiplied as signed numbers, less 32768. The sums then lack 32768 * 65536, the top bit;
 // none of their parts exceeds 32 bits, because the weights are positive and sum to 65536. Lanes of 32 bits
@@ -28,7 +28,7 @@ namespace {
 
 // Columns per chunk: the window's rows of a chunk stay in the L2 cache.
 constexpr std::int64_t kGaussChunk = 512;
-// Space after them, for vectors that extend beyond the last column.
+// Space after a chunk's columns, for vectors that extend beyond the last one.
 constexpr std::size_t kGaussVectorPadding = 256;
 
 template <class T>
@@ -45,7 +45,8 @@ class GaussRows {
         pairs_(pairs),
         band_(band) {}
 
-  // Calls finish(in, out, count) with the first of `count` adjacent pixels, before and after.
+  // Blurs the band. Calls finish(in, out, count) for each chunk of a row: `in` points to the first of its
+  // `count` original pixels, `out` to the first blurred one.
   template <class Finish>
   void run(const Finish& finish) {
     for_chunks(width_, kGaussChunk, band_, [&](std::int64_t first, std::int64_t end, std::int64_t y) {

@@ -1,5 +1,5 @@
-// Gauss on a CUDA device, for gauss and sharpen. Each block of threads computes a tile: first sums down the
-// columns of the tile and of `radius` more on either side, in shared memory, then sums along its rows.
+// Gaussian blur on a CUDA device, for gauss and sharpen. Each block of threads computes a tile: sums down its
+// columns and `radius` more on either side, in shared memory, then sums along its rows.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Integer weights of a Gauss function, and the arithmetic of one pixel (docs/pixels.md).
+// Integer weights of a Gaussian function, and the arithmetic of one pixel (docs/pixels.md).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Planes of floats through a function of one sample, on a CUDA device.
+// Maps planes of floats through a function of one sample, on a CUDA device.
 #pragma once
 
 #include "kernels/shared/float_sample.h"
@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// Plane blockIdx.z.
+// Processes plane blockIdx.z.
 template <class Function>
 IMGPIPE_POINTWISE_KERNEL map_floats_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                            Function function) {

@@ -5,7 +5,7 @@
 
 namespace imgpipe {
 
-// The colour planes of a call.
+// Maps the colour planes of a call.
 template <class Function>
 void map_floats(const StageCall<Host>& call, const Function& function) {
   for (int c = 0; c < call.in.type.color_channels; ++c) {

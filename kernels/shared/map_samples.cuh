@@ -61,7 +61,7 @@ __device__ __forceinline__ void load_samples(const std::uint16_t* from, std::uin
   }
 }
 
-// Store them, or the first `count`; padding is never written.
+// Stores the 16 samples of a lane, or the first `count`; never writes padding.
 __device__ __forceinline__ void store_samples(Sample8* to, const std::uint32_t (&pairs)[8],
                                               std::int64_t count) {
   std::uint32_t words[4];
@@ -93,7 +93,7 @@ __device__ __forceinline__ void map_samples(const Plane<const From, Device>& fro
   }
 }
 
-// blockIdx.z selects the plane.
+// Returns a grid for the planes; blockIdx.z selects the plane.
 template <class T>
 dim3 map_grid(const CudaLaunch& launch, const SamplePlanes<T>& planes) {
   const FrameType rows{.width = planes.plane[0].width, .height = planes.plane[0].height};

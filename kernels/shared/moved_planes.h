@@ -1,5 +1,5 @@
 // For stages that move whole pixels (Effect::cuts, Effect::turns): one plane or one per channel, of any
-// sample.
+// sample type.
 #pragma once
 
 #include <cstdint>

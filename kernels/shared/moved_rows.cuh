@@ -117,7 +117,8 @@ __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes pl
 }
 
 // Reverses pixels of Bytes bytes. Lane i of a row writes the output from byte 16 * kVectors * i on, whose
-// source ends equally far before the row's end. Bytes before the row are not loaded. Warps and rows as above.
+// source ends equally far before the row's end. Bytes before the row are not loaded. A warp reverses 512 *
+// kVectors bytes of a row, a block kMovedThreads / 32 rows at a time.
 template <int Bytes, int Words>
 __global__ __launch_bounds__(kMovedThreads) void reverse_rows_kernel(MovedPlanes planes, MovedRows moved,
                                                                      unsigned bits) {

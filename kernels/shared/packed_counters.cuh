@@ -52,9 +52,9 @@ struct PackedCounters {
     return half + count >= kHalfWraps;
   }
   // Handles an overflow. Additions to a word are sequential, and each returns the previous word, so the
-  // thread that overflows a half knows it, in any order. An upper half loses 2^16. A lower half carries 1
-  // into the upper one; this is taken back here. Either step may wrap the upper half again: the previous word
-  // shows it.
+  // thread that overflows a half detects it, whatever the order. An upper half loses 2^16. A lower half
+  // carries 1 into the upper one; this is taken back here. The carry and its removal may each wrap the upper
+  // half again, which the previous word shows.
   __device__ void wrapped(std::uint32_t value, std::uint32_t before) {
     Total* const lower = totals + (value & ~1U);
     Total* const upper = lower + 1;
@@ -69,7 +69,7 @@ struct PackedCounters {
     if (then >> 16 == 0) atomicAdd(upper, Total{0} - kLost);
   }
 
-  // Adds `count`, 1 to 65,535, of a value.
+  // Counts a value `count` times (1 to 65,535).
   __device__ void add(std::uint32_t value, std::uint32_t count) {
     if (!holds(value)) return;
     const std::uint32_t before = atomicAdd(words + word_of(value), is_upper(value) ? count << 16 : count);

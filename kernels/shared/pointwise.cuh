@@ -43,10 +43,10 @@ __device__ __forceinline__ void map_words(const Plane<const Sample8, Device>& fr
   }
 }
 
-// The same with function = prepare(), for slow preparations: loads run ahead, the first one before it.
-// Neither plane displaces others from the L2 cache. H200, 2026-11-22, 8773x5352 grey, in the engine, us:
-// contrast 24.9, with map_words() 27.7, and 1 more for the smooth that reads its output. Without preparation:
-// invert 26.3 and threshold 30.4, with map_words() 26.0 and 28.5.
+// Like map_words(), with function = prepare(). For slow preparations: loads run ahead, and the first ones are
+// issued before prepare(). Neither plane displaces others from the L2 cache. H200, 2026-11-22, 8773x5352
+// grey, in the engine, us: contrast 24.9, with map_words() 27.7, and 1 more for the smooth that reads its
+// output. Without preparation: invert 26.3 and threshold 30.4, with map_words() 26.0 and 28.5.
 template <class Prepare>
 __device__ __forceinline__ void map_words_after(const Plane<const Sample8, Device>& from,
                                                 const Plane<Sample8, Device>& to, const Prepare& prepare) {

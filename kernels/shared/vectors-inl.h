@@ -41,7 +41,7 @@ HWY_INLINE std::int64_t lanes_of(D d) {
 
 // ---- samples to lanes of their own or of twice their size, and back -----------------------------------
 
-// In larger lanes, of integers or floats, samples keep their values.
+// Loads samples into lanes of D, which may be larger integers or floats; the values are unchanged.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_as(D d, const T* from) {
   if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) {
@@ -53,7 +53,7 @@ HWY_INLINE hn::Vec<D> load_as(D d, const T* from) {
   }
 }
 
-// Values in larger lanes must fit into a sample.
+// Stores lanes of D as samples; values in larger lanes must fit into a sample.
 template <class D, class T>
 HWY_INLINE void store_as(D d, hn::Vec<D> v, T* to) {
   const hn::RebindToSigned<D> whole;

@@ -18,7 +18,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns at a time: as many as a ring of 64 KiB (128 KiB for 16-bit samples) holds.
+// Samples in the ring: 64 KiB, or 128 KiB for 16-bit samples. This limits the columns processed at a time.
 constexpr std::int64_t kRingSamples = std::int64_t{1} << 16;
 constexpr std::int64_t kMaxExtremeColumns = 4096;
 constexpr std::size_t kExtremesCapacity =

@@ -28,7 +28,7 @@ __device__ __forceinline__ std::uint32_t extreme_of(std::uint32_t a, std::uint32
   return Of == Extreme::least ? __vminu4(a, b) : __vmaxu4(a, b);
 }
 
-// Returns the samples of a row from x on. x is a multiple of a word's samples.
+// Returns the word of a row's samples from x on. x must be a multiple of the samples per word.
 template <class T>
 __device__ __forceinline__ std::uint32_t load_word(const T* row, std::int64_t x, std::int64_t width) {
   if (x >= 0 && x + kWordSamples<T> <= width) return __ldg(reinterpret_cast<const std::uint32_t*>(row + x));
@@ -91,8 +91,8 @@ __device__ __forceinline__ void extremes_along(std::uint32_t* line, int words, i
   pass(first, side - reach);
 }
 
-// Plane blockIdx.z, strip blockIdx.x, rows from blockIdx.y * block_rows on. Barriers: the lines are complete
-// before they are read, and read before they are overwritten.
+// Processes the rows from blockIdx.y * block_rows on of strip blockIdx.x of plane blockIdx.z. Barriers: the
+// lines are complete before they are read, and read before they are overwritten.
 template <Extreme Of, class T>
 __global__ __launch_bounds__(kExtremesThreads) void extremes_kernel(DevicePlanes<const T> in,
                                                                     DevicePlanes<T> out, ExtremesBlock block,

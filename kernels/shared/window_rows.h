@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// Zeros that replace ignored rows beyond the image.
+// Length of kZeroSamples, which replaces ignored rows beyond the image.
 inline constexpr std::int64_t kMaxZeroSamples = 4096 + 512;
 template <class T>
 alignas(64) inline constexpr T kZeroSamples[kMaxZeroSamples] = {};

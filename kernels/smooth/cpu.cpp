@@ -34,7 +34,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns at a time: the sums of a chunk take 16 KiB (32 for 16-bit samples), which the L1 cache holds.
+// Columns at a time: the sums of a chunk take 8 KiB (16 for 16-bit samples), which the L1 cache holds.
 constexpr std::int64_t kChunk = 4096;
 // The capacity in samples: a chunk's columns, two more on either side, rounded up to any vector size.
 constexpr std::size_t kChunkCapacity = kChunk + std::size_t{2} * kRadius + 256;
@@ -82,7 +82,7 @@ struct Smooth {
     }
   };
 
-  // Sums `columns` columns, starting at an even one of the chunk, into even[0], odd[0] and following.
+  // Sums `columns` columns, starting at an even one of the chunk; stores the sums from even[0] and odd[0] on.
   static HWY_NOINLINE void sum_columns(const T* const* rows, std::int64_t ahead, std::int64_t columns,
                                        Sum* even, Sum* odd) {
     for_columns<kTaps>(Samples(), rows, ahead, columns, [&](std::int64_t x, const auto& v) HWY_ATTR {

@@ -20,7 +20,7 @@ namespace HWY_NAMESPACE {
 namespace {
 
 constexpr std::int64_t kFloatChunk = 2048;  // columns; their sums take 8 KiB
-// The sums of a chunk, of two more columns on either side, and of a vector beyond.
+// Capacity for the sums of a chunk, of two more columns on either side, and of a vector beyond.
 constexpr std::size_t kFloatSums = kFloatChunk + std::size_t{2} * kRadius + hn::MaxLanes(DFloat());
 static_assert(kFloatSums <= kMaxZeroSamples);
 

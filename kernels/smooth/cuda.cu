@@ -106,7 +106,7 @@ __device__ __forceinline__ void take_factor(StretchFactor& stretch, const Stretc
   stretch = factor;
 }
 
-// Plane blockIdx.z.
+// Processes plane blockIdx.z.
 template <Window W, bool Stretched>
 __global__ __launch_bounds__(kStripThreads, fitting_blocks(kStripThreads, kStripBlocks)) void smooth_kernel(
     DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out, FrameType shape, StripWork work,

@@ -58,7 +58,7 @@ __device__ __forceinline__ uint2 means_of(const std::uint32_t (&rows)[kTaps][kCo
   return make_uint2(pack_low(means[0], means[1]), pack_low(means[2], means[3]));
 }
 
-// Plane blockIdx.z.
+// Processes plane blockIdx.z.
 template <Window W>
 __global__ __launch_bounds__(kStripThreads, fitting_blocks(kStripThreads, kStripBlocks)) void smooth16_kernel(
     DevicePlanes<const Sample16> in, DevicePlanes<Sample16> out, FrameType shape, StripWork work,

@@ -35,7 +35,7 @@ __device__ __forceinline__ int weights_around(std::int64_t center, std::int64_t 
   return sum;
 }
 
-// Plane blockIdx.z; the grid strides over rows.
+// Processes plane blockIdx.z; the grid strides over rows.
 template <Window W>
 __global__ __launch_bounds__(kSmoothThreads) void smooth_f32_kernel(DevicePlanes<const float> in,
                                                                     DevicePlanes<float> out, Border border) {

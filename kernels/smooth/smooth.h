@@ -10,7 +10,7 @@
 namespace imgpipe {
 
 struct SmoothParameters {
-  // `first`: position of the first value.
+  // `first`: the index in `values` of the stage's first parameter.
   explicit constexpr SmoothParameters(const Parameters& values, std::size_t first = 0)
       : window(values.as<Window>(first)), border(values.as<Border>(first + 1)) {}
   Window window;

@@ -165,7 +165,7 @@ StripWork share_out(const CudaLaunch& launch, const FrameType& shape) {
 
 // Runs this block's share: pixel(x, y) for border pixels, or strip(x, active, top) for columns of a strip.
 // Giving: the first and the last lane of a warp only supply their columns to the others; all lanes call
-// strip() together, with an x that may be loaded.
+// strip() together, each with an x at which loading is valid.
 template <int Columns, bool Giving, class Strip, class Pixel>
 __device__ __forceinline__ void share_of_block(const FrameType& shape, const StripWork& work,
                                                const Strip& strip, const Pixel& pixel) {

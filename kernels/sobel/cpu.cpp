@@ -25,7 +25,7 @@ namespace {
 
 // Columns per chunk: both sums, at most 16 KiB, stay in the L1 cache.
 constexpr std::int64_t kChunk = 2048;
-// Space after them, for vectors that extend beyond the last column.
+// Space after a chunk's columns, for vectors that extend beyond the last one.
 constexpr std::size_t kVectorPadding = 256;
 constexpr int kRows = 3;
 

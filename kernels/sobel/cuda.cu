@@ -60,7 +60,8 @@ __device__ __forceinline__ FourSamples<T> gradients(const SharedTile<T, 1>& tile
   return four;
 }
 
-// Threads, tiles, barriers: each_tile(). Shared memory: the tile with halo; 8 bits 2.4 KiB, 16 bits 4.8 KiB.
+// Threads, tiles and barriers: see each_tile(). Shared memory: the tile with its halo, 2.4 KiB for 8-bit
+// samples, 4.8 KiB for 16-bit ones.
 template <class T, GradientNorm Norm>
 __global__ __launch_bounds__(kTileThreads) void sobel_kernel(DevicePlanes<const T> in, DevicePlanes<T> out,
                                                              FrameType shape, std::int64_t tiles) {

@@ -48,7 +48,7 @@ static_assert(gradient(180, 179, GradientNorm::l2, 255) == 254);  // 253.85
 
 // ---- the stage --------------------------------------------------------------------------------------
 
-// The rows above and below, limited to the image.
+// Returns the output's rows and one more above and below, limited to the image.
 [[nodiscard]] RowRange sobel_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
 // in, out: planar, same shape, at least 1x1.

@@ -58,12 +58,12 @@ constexpr std::array kBoth = [] {
 #define IMGPIPE_KERNELS_F32(name) IMGPIPE_KERNELS(kFloats, name##_f32)
 #define IMGPIPE_KERNELS_MOVES(name) kBoth<IMGPIPE_KERNELS(kSame, name), IMGPIPE_KERNELS(kFloats, name)>
 
-// The row of a fused stage, which has a kernel for 8 bits on CUDA devices only.
+// The row of a fused stage, whose only kernel is for 8-bit samples on CUDA devices.
 template <auto Cuda>
 constexpr std::array kOfBytes{Kernel{.backend = Backend::cuda, .cuda = Cuda}};
 
-// The kernels of an operator that makes a table: on the host and, if given, on CUDA devices. There 8-bit
-// stages need no table, because each block derives its values from the counts.
+// The kernels of an operator that makes a table: on the host and, if given, on CUDA devices. On devices,
+// 8-bit stages need no table, because each block derives its values from the counts.
 template <const auto& All, auto Cpu, auto... Cuda16>
 constexpr std::array kTableKernels = [] {
   std::array<Kernel, All.size() + sizeof...(Cuda16) * (All.size() - 1)> rows;

@@ -259,8 +259,8 @@ static_assert(std::ranges::all_of(kStages,
                                   }),
               "a stage reads one image: docs/hacking.md, A second image input");
 
-// Returns the row for a call; the planner rejects steps without one. An unset output type: the input's
-// samples.
+// Returns the row for a call; the planner rejects steps without one. If the output type is unset, it is the
+// input's sample type.
 template <class Where>
 const Kernel& kernel_of(const Stage& stage, Backend backend, const StageCall<Where>& call) {
   const Sample in = call.in.type.sample;

@@ -44,8 +44,8 @@ __device__ int block_otsu_value(const std::uint64_t* counts) {
   return block_best<kBins>(best).value;
 }
 
-// Plane blockIdx.z. Every block computes Otsu's value itself, in parallel, so that nothing leaves the device
-// and no kernel waits for another.
+// Processes plane blockIdx.z. Every block computes Otsu's value itself, in parallel, so that nothing leaves
+// the device and no kernel waits for another.
 IMGPIPE_POINTWISE_KERNEL threshold_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                           Histogram<Device> histogram, ThresholdParameters parameters) {
   const Plane<const Sample8, Device> from = plane_of_block(in);

@@ -16,7 +16,7 @@ __global__ __launch_bounds__(kOtsuBins) void otsu16_kernel(Histogram<Device> his
   if (threadIdx.x == 0) values[blockIdx.x] = value;
 }
 
-// Plane blockIdx.z, with the plane's value or, without `values`, with `at`.
+// Processes plane blockIdx.z, with the plane's value or, if `values` is null, with `at`.
 IMGPIPE_POINTWISE_KERNEL threshold16_kernel(DevicePlanes<const Sample8> in, DevicePlanes<Sample8> out,
                                             const int* values, int at) {
   if (values != nullptr) at = values[blockIdx.z];

@@ -35,7 +35,7 @@ struct OtsuStep {
   double inverse;  // 1 / share
 };
 
-// Chunks between two of the steps above are in slot k % n of each array. 40 KB.
+// Each array holds chunk k in slot k % n, from the step that writes it to the last one that reads it. 40 KB.
 struct OtsuShared {
   double part[5][kOtsuBins];       // by bin: the share of its samples
   double share[4][kOtsuBins + 1];  // before the chunk, then by bin: the share of the class

@@ -1,9 +1,9 @@
 // Finds Otsu's value from exact sums, without visiting bins in order, wherever the roundings of otsu_add()
 // cannot change which value is the best. For host and device.
 //
-// Of N samples with sum T, C are at or below a value; M is their sum without the first samples, whose class
-// is too small: the mean of otsu_add() is still 0 after them. With s = C / N, q = M / N, m = T / N, the
-// variance is
+// N samples have the sum T. C of them are at or below a value; M is the sum of these without the first
+// samples, whose class is too small: the mean of otsu_add() is still 0 after them. With s = C / N, q = M / N,
+// m = T / N, the variance is
 //
 //   G(s, q) = x^2 / (s (1 - s)),   x = q - s m = (M N - C T) / N^2
 //
@@ -73,7 +73,7 @@ struct OtsuPoint {
   double x;              // the magnitude; x is negative
 };
 IMGPIPE_HOST_DEVICE inline OtsuPoint otsu_point(const OtsuTotals& all, const OtsuBin& bin) {
-  // C T - M N: products of whole numbers below 2^90, one of them with its rounding error.
+  // C T - M N: whole products below 2^90; `lost` is the rounding error of the first one.
   const double product = bin.samples * all.sum;
   const double lost = fma(bin.samples, all.sum, -product);
   const double whole = lost - fma(bin.sum, all.samples, -product);

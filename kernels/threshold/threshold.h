@@ -58,7 +58,7 @@ IMGPIPE_HOST_DEVICE constexpr bool otsu_add(OtsuClass& below, int v, double shar
   return true;
 }
 
-// Returns the variance between the class and all other samples; `mean` is that of all.
+// Returns the variance between the class and all other samples; `mean` is the mean of all samples.
 IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, double mean) {
   const double above = rounded_sum(1, -below.share);
   const double mean_above = rounded_sum(mean, -rounded_product(below.share, below.mean)) / above;
@@ -75,7 +75,7 @@ IMGPIPE_HOST_DEVICE constexpr double otsu_variance(const OtsuClass& below, doubl
 // Otsu's value of each colour plane, as ints. histogram: the counts of the whole image.
 [[nodiscard]] std::int64_t threshold_table_bytes(const FrameType& in, const Parameters& parameters);
 void threshold_table(const StageCall<Host>& call, const Band& band);
-// For 16 bits.
+// For 16-bit samples.
 CudaStatus threshold_table_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 // Methods to compute Otsu's value of 65,536 bins:
 //   chosen        from exact sums; falls back to `searched` if roundings could change the value

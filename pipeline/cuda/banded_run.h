@@ -18,8 +18,8 @@
 
 namespace imgpipe {
 
-// Runs a job in bands, with streams and memory of its own on the context's device. `early`: rows from the top
-// that have been read. Throws Error(memory) if not even the lowest bands fit.
+// Runs a job in bands, with its own streams and memory on the context's device. `early`: the rows already
+// read, from the top of the image. Throws Error(memory) if memory does not suffice for the smallest bands.
 void run_in_bands(Context& context, Job& job, Outcome& outcome, HostThreads& threads,
                   std::deque<Image> early = {});
 

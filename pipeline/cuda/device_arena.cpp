@@ -28,7 +28,7 @@ std::byte* DeviceArena::take(std::size_t bytes) {
       block.memory.reserve(block.bytes);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::memory || block.bytes == bytes) throw;
-      block.bytes = bytes;  // without spare bytes
+      block.bytes = bytes;  // retry without spare bytes
       block.memory.reserve(bytes);
     }
     blocks_.push_back(std::move(block));

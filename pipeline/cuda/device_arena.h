@@ -1,4 +1,4 @@
-// Allocates device memory for one group of images after the other.
+// Allocates the device memory of one group of images at a time.
 #pragma once
 
 #include <cstddef>

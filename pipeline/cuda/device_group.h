@@ -37,7 +37,7 @@ struct Passes {
   int first = 0, end = 1;
 };
 
-// The functions are called in this order, each once at most. All throw Error(memory) or Error(device).
+// The functions are called in this order, each at most once. All throw Error(memory) or Error(device).
 class DeviceGroup {
  public:
   // Takes memory and uploads the tables for decoding. The referenced objects must outlive the group.

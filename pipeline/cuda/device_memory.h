@@ -14,8 +14,8 @@ using ConstDeviceView = View<const std::byte, Device>;
 
 inline constexpr std::int64_t kPitchBytes = 128;
 
-// Bytes from one device row to the next: whole vectors of kDeviceRowPixels pixels, then a multiple of
-// kPitchBytes.
+// Bytes from one device row to the next: rounded up to whole vectors of kDeviceRowPixels pixels, then to a
+// multiple of kPitchBytes.
 inline std::int64_t device_stride_bytes(const Shape& shape) {
   const std::int64_t pixels = (shape.width + kDeviceRowPixels - 1) / kDeviceRowPixels * kDeviceRowPixels;
   const std::int64_t row = pixels * shape.channels * bytes_per_sample(shape.sample);

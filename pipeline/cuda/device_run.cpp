@@ -60,7 +60,7 @@ DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, boo
   make_calls(scratch);
 }
 
-// Also uploads constant tables. `scratch`: by node.
+// Makes the nodes' calls and uploads constant tables. `scratch`: each node's scratch memory.
 void DeviceRun::make_calls(const std::vector<std::byte*>& scratch) {
   const auto plane_of = [this](ValueId value, int i) { return plane(value, i); };
   const auto data_of = [this](ValueId value) { return memory_[value]; };
@@ -111,7 +111,7 @@ void DeviceRun::launch(int pass) {
     if (program_.nodes[i].by_decoder) continue;
     const std::string& label = plan_.steps[program_.nodes[i].step].label;
     const Range range(label);
-    // The node that reads the table is timed together with it.
+    // A table is timed together with the node that reads it.
     if (program_.nodes[i].table_out()) {
       IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*program_.nodes[i].stage, calls_[i], launch)));
       ++i;

@@ -54,7 +54,7 @@ class DeviceRun {
   std::size_t upload(const ConstHostView& rows, std::int64_t first, int pass);
   // Queues the steps.
   void launch(int pass);
-  // Result i of the plan; the last one, which is encoded.
+  // Result i of the plan, and the last result, which is encoded.
   [[nodiscard]] ConstDeviceView result(std::size_t i) const { return plane(program_.results[i], 0); }
   [[nodiscard]] ConstDeviceView result() const { return plane(program_.results.back(), 0); }
   // Queues the download of result i.
@@ -74,7 +74,7 @@ class DeviceRun {
   const Plan& plan_;
   DeviceTimes times_;
   const Program program_;
-  std::vector<std::byte*> memory_;  // by value
+  std::vector<std::byte*> memory_;  // by ValueId
   std::vector<StageCall<Device>> calls_;
 };
 

@@ -32,7 +32,7 @@ class Range {
 // How a thread waits for a device. A spinning thread continues at once, but occupies a processor.
 enum class Waiting : std::uint8_t { spinning, sleeping };
 
-// A stream, and the memory and events of one group of images after the other.
+// A stream, with the memory and events of its current group of images.
 struct Context {
   explicit Context(PinnedMemory& pinned_memory, Waiting waiting = Waiting::spinning) : pinned(pinned_memory) {
     if (waiting == Waiting::sleeping) done.emplace(cudaEventBlockingSync | cudaEventDisableTiming);
@@ -104,7 +104,7 @@ class DeviceTimes {
   void record_spans() {
     for (Span& span : take_spans()) timeline_.add(std::move(span));
   }
-  // Returns the spans instead.
+  // Returns the spans instead of adding them to the timeline.
   [[nodiscard]] std::vector<Span> take_spans() {
     std::vector<Span> spans;
     for (Interval& interval : intervals_) {

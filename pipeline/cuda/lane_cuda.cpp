@@ -104,7 +104,7 @@ class CudaLane final : public Lane {
       slot.group->record_spans();
     } catch (...) {
       (void)cudaStreamSynchronize(slot.context.stream.get());
-      // Their downloads may be incomplete.
+      // The downloads of these images may be incomplete.
       for (LaneImage* const image : images) image->coded.made = {};
       slot.group.reset();
       throw;

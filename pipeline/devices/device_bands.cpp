@@ -13,11 +13,12 @@ namespace {
 // The alignment of values on the device; memory from cudaMalloc() has it.
 constexpr std::int64_t kAlignment = 512;
 // Approximate bytes of the largest frames of all bands in progress: enough that copying a band takes much
-// longer than queueing the copy, but no more, because the host pins as much memory.
+// longer than queueing the copy, but no more, because the host pins an equal amount of memory.
 constexpr std::int64_t kBytesOnTheirWay = std::int64_t{128} << 20;
 constexpr std::int64_t kMinBandBytes = std::int64_t{1} << 20;
 constexpr std::int64_t kMaxDeviceBandBytes = std::int64_t{16} << 20;
-// If bands are lower, too many rows are read and computed twice; fewer bands in progress are better.
+// With fewer rows per band, too many rows are read and computed twice; fewer bands in progress are then
+// better.
 constexpr std::int64_t kGoodRows = 64;
 // One band each for upload, stages and download; fewer only if memory requires it.
 constexpr std::size_t kGoodSlots = 3;
@@ -26,7 +27,7 @@ std::int64_t aligned(std::int64_t bytes, std::int64_t to) {
   return (bytes + to - 1) / to * to;
 }
 
-// Returns the rows that a stage writes: as many as it reads, or exactly `right` with by_row.
+// Returns the rows that a stage writes: as many as it reads, or exactly `right` if Stage::by_row is set.
 RowRange made_rows(const Node& node, const RowRange& right) {
   if (right.count() == 0 || node.stage->by_row) return right;
   return node.rows_needed(right);
@@ -208,7 +209,7 @@ std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain) {
   return bytes;
 }
 
-// Finds the highest bands that fit into memory.
+// Finds the tallest bands that fit into memory.
 class DeviceCutter {
  public:
   DeviceCutter(const ChainedPlan& plan, const Chain& chain, const Writer* writer, const DeviceCapacity& room)
@@ -269,8 +270,8 @@ class DeviceCutter {
     return low;
   }
 
-  // Returns bands of at most `rows` rows whose exact size fits. A band may hold a row or two more than
-  // estimated_bytes() found.
+  // Returns bands of at most `rows` rows whose exact size fits. A band may hold one or two rows more than
+  // estimated_bytes() assumed.
   [[nodiscard]] std::optional<DeviceCut> exact_cut(std::size_t slots, std::int64_t rows,
                                                    std::int64_t room) const {
     for (; rows > 0; rows -= 1 + rows / 16) {

@@ -41,18 +41,19 @@ struct BandPart {
   RowRange rows;
 };
 
-// The rows of a band, indexed by value: `right` are correct after the nodes have run, `held` are in memory.
+// The rows of a band, by ValueId: `right` are correct after the nodes have run, `held` are in memory.
 struct BandRows {
   RowRange band;
   std::vector<RowRange> right, held;
 };
 
-// The tables and the whole image's counts that the bands of a chain read, by value; nullptr for other values.
+// The tables, and the counts of the whole image, that the bands of a chain read, by ValueId; nullptr for
+// other values.
 using BandTables = std::vector<std::byte*>;
 
 class DeviceBands {
  public:
-  // `chain` must have nodes, which `bands` divides; `plan` must outlive this.
+  // `bands` divides `chain`, which must have nodes; `plan` must outlive this.
   DeviceBands(const ChainedPlan& plan, const Chain& chain, const BandPlan& bands, const DeviceCapacity& room);
 
   [[nodiscard]] const ChainedPlan& plan() const { return plan_; }
@@ -73,7 +74,7 @@ class DeviceBands {
 
   // The device memory of one band.
   [[nodiscard]] std::int64_t bytes() const { return layout_.bytes; }
-  // Returns a view of rows that the band holds; `memory`: the band's, of bytes() bytes.
+  // Returns a view of rows that the band holds. `memory`: the band's memory, of bytes() bytes.
   [[nodiscard]] DeviceBytes view(std::byte* memory, const BandRows& rows, const BandPart& part) const;
   // The counters that a node of the chain writes, for this band only.
   [[nodiscard]] std::byte* counts(std::byte* memory, ValueId value) const;
@@ -84,10 +85,10 @@ class DeviceBands {
  private:
   friend class DeviceCutter;
   struct Layout {
-    std::vector<std::int64_t> offsets;  // by value
+    std::vector<std::int64_t> offsets;  // by ValueId
     std::int64_t bytes = 0;
   };
-  // `max_held`: the maximum number of rows, by value.
+  // `max_held`: the maximum number of rows that a band holds, by ValueId.
   [[nodiscard]] Layout layout_of(const std::vector<std::int64_t>& max_held) const;
   void add_max_held(const BandRows& rows, std::vector<std::int64_t>& most) const;
   [[nodiscard]] bool is_input(ValueId value) const;
@@ -109,8 +110,8 @@ struct DeviceCut {
   DeviceBands bands;
   std::size_t slots = 1;
 };
-// Uses fewer slots than requested if bands would otherwise be very low. Throws Error(memory) if memory does
-// not suffice for bands of one row.
+// Uses fewer slots than requested if bands would otherwise have very few rows. Throws Error(memory) if memory
+// does not suffice for bands of one row.
 [[nodiscard]] DeviceCut cut_for_device(const ChainedPlan& plan, const Chain& chain, const Writer* writer,
                                        const DeviceCapacity& room, std::size_t slots_wanted);
 
@@ -143,7 +144,7 @@ void queue_band(const DeviceBands& bands, std::byte* memory, const BandRows& row
 [[nodiscard]] std::int64_t table_room(std::int64_t bytes);
 // Returns the tables and counts that the nodes of a chain read.
 [[nodiscard]] std::vector<ValueId> tables_read_by(const ChainedPlan& plan, const Chain& chain);
-// Returns the device memory for all of them.
+// Returns the device memory for all tables and counts that the nodes of a chain read.
 [[nodiscard]] std::int64_t table_bytes(const ChainedPlan& plan, const Chain& chain);
 
 }  // namespace imgpipe

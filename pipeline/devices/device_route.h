@@ -8,7 +8,7 @@ namespace imgpipe {
 enum class Route : std::uint8_t {
   file,   // uploads the file's entropy-coded data; the device decodes
   rows,   // the host decodes; uploads rows
-  bands,  // the same in bands of rows, with memory for a few of them
+  bands,  // the host decodes; uploads bands of rows, with memory for a few bands
 };
 
 // An image, and the memory that it takes as a whole.

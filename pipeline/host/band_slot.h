@@ -12,17 +12,17 @@
 
 namespace imgpipe {
 
-// The state and memory of one band; reused for one band after the other.
+// The state and memory of one band; reused by later bands.
 struct BandSlot {
   bool is_band = false;  // false: rows that no band needs
   RowRange band;
-  std::vector<RowRange> rows;                      // by value
-  HostView reads;                                  // for rows passed to begin_band() and not yet read
-  std::int64_t reads_from = 0;                     // the first of them in the image
-  std::int64_t new_bytes = 0;                      // of `reads`, without rows that earlier bands also read
-  int thread = 0;                                  // that processes the band
+  std::vector<RowRange> rows;                      // by ValueId
+  HostView reads;                                  // memory for rows begun by begin_band() but not yet read
+  std::int64_t reads_from = 0;                     // image row of the first row of `reads`
+  std::int64_t new_bytes = 0;                      // bytes of `reads` that no earlier band also reads
+  int thread = 0;                                  // the thread processing the band
   std::vector<std::array<Image, 3>> places;        // BandPlan::places()
-  std::vector<std::int64_t> tops;                  // by value: the first image row in its place
+  std::vector<std::int64_t> tops;                  // by ValueId: the first image row in its place
   std::vector<std::vector<std::uint64_t>> counts;  // by node of the chain
   ConstHostView result;                            // the band's rows for the writer
   std::vector<Span> spans;

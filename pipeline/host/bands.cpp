@@ -104,8 +104,8 @@ class BandPass {
 
   // Reads up to the last row that the band needs; the last band reads on to the end of the image if that is
   // near. With a reader that has bands, only begins to read. Neighbouring bands then both read the rows that
-  // they share, because the previous band may not have them yet. Bands of a whole image share no rows: this
-  // chain at most counts its pixels.
+  // they share, because the previous band may not have them yet. If the chain decodes into a whole image,
+  // bands share no rows, because the chain at most counts the image's pixels.
   void read(BandSlot& slot) {
     const std::int64_t end = bands_.read_end(next_, slot.rows[0], read_);
     if (decodes_whole_) {
@@ -132,7 +132,7 @@ class BandPass {
     }
   }
 
-  // Reads `rows` from row `first` of the image on, or begins to.
+  // Reads `rows`, from row `first` of the image on, or begins to read them.
   void read_rows(BandSlot& slot, std::int64_t first, const HostView& rows) {
     slot.reads = {};
     if (rows.height == 0) return;
@@ -323,7 +323,7 @@ class BandPass {
   const BandPlan bands_;
   const BandMemory memory_;
   bool decodes_whole_ = false;
-  bool reads_at_once_ = false;           // each band on its own thread
+  bool reads_at_once_ = false;           // each band is read on its own thread
   std::int64_t next_ = 0;                // index of the next band
   std::int64_t read_ = 0;                // first row not read yet
   const BandSlot* last_read_ = nullptr;  // the previous band

@@ -24,8 +24,8 @@ class BandDevice;
 struct ChainJob {
   const ChainedPlan& plan;
   const Chain& chain;
-  Reader* reader;  // of the chain that decodes, unless its image is in `whole`; not yet read from
-  Writer* writer;  // of the last chain of a streamed plan; not yet written to; the caller calls finish()
+  Reader* reader;  // set if the chain decodes and its image is not in `whole`; no rows read yet
+  Writer* writer;  // set for the last chain of a streamed plan; no rows written yet; caller calls finish()
   const ByteSink& sink;  // takes the writer's finished parts after each band; may be empty
   // The values that the chain shares with earlier and later ones. The chain overwrites its counts.
   WholeBuffers& whole;

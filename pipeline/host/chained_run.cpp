@@ -66,7 +66,7 @@ class ChainsMemory {
     const std::int64_t reader = chain.decodes ? question_.reader.working_bytes(false) : 0;
     const std::int64_t read = chain.decodes ? question_.reader.band_bytes(bands.rows_read()) : 0;
     std::int64_t tables = 0;
-    std::int64_t part = 0;  // the counters of a part of a table made from pixels
+    std::int64_t part = 0;  // counters for one part of a table made from pixels
     for (const Node& node : plan_.tables_of(chain)) {
       tables += plan_.program.values[*node.table_out()].bytes();
       if (node.stage->table_parts == nullptr) continue;
@@ -76,13 +76,13 @@ class ChainsMemory {
     add(whole_bytes(chain.first, plan_.end_time(chain)) + constants_ + tables + reader,
         std::max(bands.band_bytes() + counts_bytes(chain) + read, part),
         to_writer ? writer_need(question_, bands.rows()) : MemoryNeed());
-    // Strips are the same for any number of threads.
+    // With strips, the number of bands does not depend on the number of threads.
     bands_ = std::max(
         bands_, bands.strips() ? bands.pieces() : max_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
 
-  // Assumes the highest bands: those of one thread, which has several in progress. With more threads bands
-  // are lower.
+  // Assumes bands of the maximum height: those for one thread, which has several in progress. With more
+  // threads, bands have fewer rows.
   void add_device_chain(const Chain& chain, const Writer* writer) {
     const DeviceCapacity room{std::numeric_limits<std::int64_t>::max() / 2,
                               [](const Shape& shape) { return shape.row_bytes(); }};
@@ -99,7 +99,7 @@ class ChainsMemory {
     bands_ = std::max(bands_, max_bands(bands.pieces() * bands.rows(), bands.rows()));
   }
 
-  // The bytes of values that are held as a whole from time `first` to `end`: those made by `end`, read after
+  // The bytes of the whole values held at times `first` to `end`: those made no later than `end`, read after
   // `first`, and read by a later chain than the one that makes them. With repeat all are kept.
   [[nodiscard]] std::int64_t whole_bytes(std::size_t first, std::size_t end) const {
     const bool made_before = question_.repeat > 0 && end > 0;  // by the previous pass; passes do not decode

@@ -12,7 +12,7 @@
 namespace imgpipe {
 namespace {
 
-// Enough that each thread of a typical machine has a band of the chunks in progress.
+// Enough bands that each thread of a typical machine has one from the chunks in progress.
 constexpr std::int64_t kBandsPerChunk = 8;
 // JPEG readers return rows in groups of 8 or 16.
 constexpr std::int64_t kChunkRowsMultiple = 16;

@@ -56,7 +56,7 @@ class OrderedRun {
     }
     const std::size_t number = begun_++;
     if (!step(lock, [&] { return steps_.work(slot, thread), true; })) return;
-    worked_[number % worked_.size()] = slot;  // unique: at most that many are in progress
+    worked_[number % worked_.size()] = slot;  // free: at most worked_.size() parts are in progress
   }
 
   void end_next(std::unique_lock<std::mutex>& lock, int thread) {
@@ -94,7 +94,7 @@ class OrderedRun {
   bool beginning_ = false, ending_ = false, no_more_ = false;
   std::size_t begun_ = 0, ended_ = 0;
   std::vector<std::size_t> free_;    // slots
-  std::vector<std::size_t> worked_;  // slots by part number modulo size: worked on, waiting to end
+  std::vector<std::size_t> worked_;  // by part number modulo size: slots of parts that are ready to end
   std::exception_ptr error_;
 };
 

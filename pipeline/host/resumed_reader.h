@@ -1,4 +1,4 @@
-// Continues a reader of which some rows have been read.
+// Continues a reader after some of its rows have been read.
 #pragma once
 
 #include <deque>

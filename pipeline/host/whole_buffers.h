@@ -49,7 +49,7 @@ class WholeBuffers {
   };
   const Program& program_;
   std::vector<std::vector<std::uint64_t>>& histograms_;
-  std::vector<Held> held_;  // by value
+  std::vector<Held> held_;  // by ValueId
 };
 
 }  // namespace imgpipe

@@ -70,7 +70,7 @@ class Batch::Work {
       (void)work_once(caller_worker_, patience);
       result = queue_.next_result(milliseconds(0));
     }
-    // The worker had no memory for the text.
+    // The worker had no memory for the message.
     if (result && result->failed && result->reason.empty())
       result->reason = printable(items_[result->item].input) + ": " + no_memory().what();
     return result;
@@ -192,8 +192,8 @@ class Batch::Work {
     queue_.park(std::move(entry));
   }
 
-  // Returns false if memory for the file is not available now; the image has then been returned, and begins
-  // again.
+  // Returns false if memory for the file is not available now; the image then goes back to the queue and
+  // begins again later.
   bool read(EntryPointer& entry) {
     ImageJob& image = *entry->job;
     PendingInput input(image.files().input, settings_.decode, InputKind::regular_only);
@@ -303,7 +303,7 @@ class Batch::Work {
     } else {
       add_up_times(*entry);
     }
-    // Each of these actions is skipped if memory for it is not available.
+    // The actions within error_of() are skipped if memory for them is not available.
     std::optional<Error> left_out = error_of([&] {
       if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
     });

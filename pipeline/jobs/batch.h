@@ -89,8 +89,8 @@ struct LaneCapacity {
 struct PageConsumer {
   std::function<RowConsumer(const ImageFiles& files, const Shape& shape)>
       make_row_consumer;                               // as in ImageSettings
-  std::function<void(const FinishedItem&)> page_done;  // after each page, in their order
-  std::function<void()> accept;                        // once, when all pages are valid
+  std::function<void(const FinishedItem&)> page_done;  // called after each page, in page order
+  std::function<void()> accept;                        // called once, when all pages are valid
 };
 // Called for each input, with its number, from any thread; at most one consumer per worker exists at a time.
 // Exceptions of its functions fail the input.
@@ -153,14 +153,14 @@ struct BatchResult {
   std::string unpreserved_profile, unpreserved_metadata;  // as in ImageJob
   std::int64_t input_bytes = 0, output_bytes = 0;         // of the files
   std::int64_t pages = 0;                                 // with --pages: pages processed, otherwise 0
-  std::int64_t needed_bytes = 0;                          // with --pages: of the page that needed most
+  std::int64_t needed_bytes = 0;                          // with --pages: the largest need of a page
   std::int64_t pixels = 0;                                // of all pages
-  std::string last_output;                                // with --pages to files: the last one
+  std::string last_output;                                // with --pages to files: the path of the last file
   std::vector<std::string> warnings;                      // including the path
   std::int64_t start_ns = 0, end_ns = 0;                  // since the batch was constructed
   PartTimes busy{};
   PartTimes lane_busy{};      // the lane's share of `busy`
-  bool lane_encoded = false;  // at least some of the file's strips
+  bool lane_encoded = false;  // the lane encoded at least some of the file's strips
   // From the first span on a lane to the last. Zero without a lane.
   std::array<Interval, kParts> on_lane{};
   std::vector<Span> spans;  // with keep_spans; their tracks name the worker and the slot
@@ -185,9 +185,11 @@ class Batch {
 
   // LaneCapacity::note, once it is known; empty before.
   [[nodiscard]] std::string lane_note() const;
-  // Lines for the user about devices that could not be used, each once.
+  // Returns the pending lines for the user about devices that could not be used, and removes them, so that
+  // each is reported once.
   [[nodiscard]] std::vector<std::string> take_notes();
-  // The error that ended the batch before all images were done: of a device or of the output side.
+  // The error that ended the batch before all images were done: a device error, an output error or a lack of
+  // memory.
   [[nodiscard]] std::optional<Error> fatal() const;
   // The names of the lanes that became ready.
   [[nodiscard]] std::vector<std::string> devices() const;
@@ -195,7 +197,7 @@ class Batch {
   // threads that the system provides. If it provides none, the caller of next() is the worker, and next() may
   // take as long as an image, or an input with pages.
   [[nodiscard]] int workers() const;
-  // The most bytes that admitted images needed at one time; with pages, that one page needed.
+  // The peak of the total memory need of admitted images, in bytes; with pages, the largest need of one page.
   [[nodiscard]] std::int64_t peak_admitted_bytes() const;
 
  private:

@@ -79,7 +79,7 @@ std::int64_t outside_pool_bytes(const BatchEntry& entry) {
   const ImageJob& image = *entry.job;
   std::int64_t bytes = image.reader().library_bytes(entry.to_lane) + image.writer().library_bytes();
   if (!entry.to_lane) return bytes;
-  // Pinned memory.
+  // The rest is pinned memory.
   const std::int64_t source =
       entry.lane_decodes ? static_cast<std::int64_t>(staged_capacity(image.reader().jpeg_scan()->scan))
                          : image.plan().input.bytes();

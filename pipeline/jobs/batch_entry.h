@@ -20,8 +20,8 @@ struct BatchEntry {
   std::unique_ptr<HostAssist::Assistance> assistance;  // set: a worker does the work of a lane
   std::optional<MemoryNeed> host_need;                 // Job::need, if it was opened for the host
   MemoryNeed need;                                     // including its file
-  std::int64_t outside_bytes = 0;                      // the part of it that may come from malloc
-  // Its share of the batch's memory: its file until it is admitted, all of its need from then on.
+  std::int64_t outside_bytes = 0;                      // the part of `need` not from the block pool
+  // The image's share of the batch's memory: its file until it is admitted, then all of its need.
   struct Counted {
     std::int64_t file_bytes = 0, admitted_bytes = 0, outside_bytes = 0;
   } counted;
@@ -47,7 +47,8 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 // The bytes of an opened image, decoded or finished, whichever is more. A device holds at least these.
 [[nodiscard]] std::int64_t max_image_bytes(const BatchEntry& entry);
 
-// The part of the need that libraries allocate by malloc.
+// The part of the need that does not come from the block pool: memory that libraries allocate and, for an
+// image that goes to a lane, pinned memory.
 [[nodiscard]] std::int64_t outside_pool_bytes(const BatchEntry& entry);
 
 // The notes that a batch reports as warnings. Deep samples, and profiles and metadata that are not preserved,

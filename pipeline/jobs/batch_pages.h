@@ -1,6 +1,6 @@
-// Inputs of a batch that are processed page by page (--pages). A worker takes one input at a time, through an
-// engine of its own. Only one page of an input is in memory, so a batch needs the memory of one page per
-// worker. There are no lanes: on a CUDA device, a worker's engine has it to itself.
+// Inputs of a batch that are processed page by page (--pages). A worker processes one input at a time, with
+// its own engine. Only one page of an input is in memory, so a batch needs the memory of one page per worker.
+// There are no lanes; with CUDA, each worker's engine has its own device.
 #pragma once
 
 #include <algorithm>

@@ -27,7 +27,7 @@ BatchQueue::WorkItem BatchQueue::next(std::optional<std::chrono::milliseconds> p
         EntryPointer entry = take(parked_);
         admit(*entry);
         const int threads = entry->to_lane ? 1 : grant_threads(*entry);
-        work_ready_.notify_all();  // the next one may fit too, or another may be read
+        work_ready_.notify_all();  // the next image may fit too, or another file may be read
         return {Action::process, std::move(entry), threads};
       }
     } else if (may_open()) {
@@ -43,7 +43,7 @@ BatchQueue::WorkItem BatchQueue::next(std::optional<std::chrono::milliseconds> p
     }
     if (idle()) return {};
     const bool held =
-        held_;  // counts even if all images have begun, because more lanes would end the batch sooner
+        held_;  // held_time_ grows even if all images have begun: more lanes would end the batch sooner
     const auto start = std::chrono::steady_clock::now();
     if (!patience) {
       work_ready_.wait(lock);
@@ -192,8 +192,9 @@ std::size_t BatchQueue::left_locked() const {
   return items_ - next_item_ + again_.size() + in_flight_;
 }
 
-// Whether a waiting image can be admitted. One that fits only alone is admitted when no other is: files read
-// after it are released and begin again later, and a file still being read must arrive first.
+// Whether a waiting image can be admitted. With a memory limit, an image that fits only alone is admitted
+// once no other image is. Images parked after it then release their files and begin again later, and files
+// still being read must be parked or dropped first.
 bool BatchQueue::may_admit(const BatchEntry& entry) {
   const std::int64_t more = entry.need.bytes - entry.counted.file_bytes;
   if (admitted_bytes_ + reading_bytes_ + more <= memory_bytes_) return true;

@@ -90,7 +90,7 @@ void ImageJob::make_plan() {
                                       : DepthLoss::none;
 }
 
-// Requires that the file is still held.
+// Returns the metadata to preserve; sets lost_profile_ and lost_metadata_. The input file must still be held.
 std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
   lost_profile_ = header_.profile;
   if (!settings_.keep_metadata) return nullptr;
@@ -154,7 +154,7 @@ Outcome ImageJob::run(Engine& engine, Job job) {
   job.sink = sink_;
   const bool keep_input = job.keep_source;
   Outcome outcome = engine.run(std::move(job));
-  if (!keep_input) input_ = InputFile();  // its reader has gone with the job
+  if (!keep_input) input_ = InputFile();  // the engine has destroyed its reader
   image_.timeline = std::move(outcome.timeline);
   naming(files_.input_name, files_.output_name, [&] {
     if (outcome.error) std::rethrow_exception(outcome.error);
@@ -203,7 +203,7 @@ bool ImageJob::stage(std::pmr::memory_resource& memory) {
   });
   if (!image_.coded.jpeg) return false;
   damage_ = reader_->warnings();
-  input_ = InputFile();  // its reader stays: it describes the scan
+  input_ = InputFile();  // reader_ stays: it describes the scan
   return true;
 }
 

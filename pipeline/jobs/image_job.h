@@ -71,7 +71,7 @@ struct ImageSettings {
                                                                                      const Mark&) {};
   OutputSync* sync =
       nullptr;  // shared by all outputs; the caller syncs their names (images/files/output_sync.h)
-  // If set, there are no output files: called with each image's shape for the consumer of its rows.
+  // If set, there are no output files. Called with each image's shape; returns the consumer of its rows.
   std::function<RowConsumer(const ImageFiles& files, const Shape& shape)> make_row_consumer;
 };
 
@@ -79,7 +79,7 @@ struct ImageSettings {
 struct ImageNote {
   enum class About {
     damage,       // tolerated by the reader
-    depth,        // samples of more than 8 bits that become 8 without a request
+    depth,        // samples of more than 8 bits that are reduced to 8 without a request
     more_images,  // the file contains images other than the one used
     range,        // contrast without a range to stretch
     profile,      // a colour profile that is not preserved
@@ -95,7 +95,7 @@ struct ImageNote {
   return about == ImageNote::About::profile || about == ImageNote::About::metadata;
 }
 
-// Whether and where samples of more than 8 bits become 8 without a request.
+// Whether and where samples of more than 8 bits are reduced to 8 without a request.
 enum class DepthLoss {
   none,
   at_reading,   // the reader returns only 8 bits
@@ -110,7 +110,7 @@ class ImageJob {
  public:
   // `settings` must outlive this.
   ImageJob(ImageFiles files, const ImageSettings& settings, Timeline timeline);
-  ImageJob(const ImageJob&) = delete;  // the sink points into it
+  ImageJob(const ImageJob&) = delete;  // sink_ points to this object
   ImageJob& operator=(const ImageJob&) = delete;
 
   // Reads the file, or as much of it as its reader needs in memory. The caller measures the spans of this and
@@ -118,9 +118,9 @@ class ImageJob {
   void read(PendingInput& input);
   // The same for a page that was read already.
   void read(InputFile input);
-  // Marks the image as a page; before open().
+  // Marks the image as a page. Must be called before open().
   void set_page(const PageOfInput& page) { files_.page = page; }
-  // Sets the content_hash() of the input that the image is part of; before read().
+  // Sets the content_hash() of the input that the image is part of. Must be called before read().
   void set_input_content(std::uint64_t hash);
   // Bytes that open() may need in addition to the file (images/codecs/codec.h).
   [[nodiscard]] std::int64_t opening_bytes() const;
@@ -157,7 +157,7 @@ class ImageJob {
   [[nodiscard]] const ImageFiles& files() const { return files_; }
   [[nodiscard]] Mark mark() const;  // of the output, after read()
   [[nodiscard]] Timeline& timeline() { return image_.timeline; }
-  [[nodiscard]] const Plan& plan() const { return image_.plan; }  // until run()
+  [[nodiscard]] const Plan& plan() const { return image_.plan; }  // valid until run()
   [[nodiscard]] const ImageHeader& header() const { return header_; }
   [[nodiscard]] Shape output_shape() const { return output_shape_; }
   // After make_output(): the name of a profile, and the other metadata, that is not preserved; empty if none.
@@ -169,9 +169,9 @@ class ImageJob {
     return held_input_bytes_;
   }                                                                          // the part of it in memory
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }  // written so far
-  // Calls Reader::use_less_memory(); between open() and the first row.
+  // Calls Reader::use_less_memory(). Must be called after open() and before the first row is read.
   bool use_less_memory() { return reader_->use_less_memory(); }
-  [[nodiscard]] const Reader& reader() const { return *reader_; }  // until run() or decode()
+  [[nodiscard]] const Reader& reader() const { return *reader_; }  // valid until run() or decode()
   [[nodiscard]] const Writer& writer() const { return *writer_; }
   [[nodiscard]] bool in_bands() const { return in_bands_; }  // after run(): Outcome::in_bands
   // The notes known so far, the reader's first.
@@ -186,7 +186,7 @@ class ImageJob {
 
   ImageFiles files_;
   const ImageSettings& settings_;
-  InputFile input_;  // the reader's
+  InputFile input_;  // reader_ reads from it
   std::unique_ptr<Reader> reader_;
   ImageHeader header_;
   std::int64_t input_bytes_ = 0, held_input_bytes_ = 0, output_bytes_ = 0;
@@ -196,11 +196,11 @@ class ImageJob {
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;
   PageStack* stack_ = nullptr;    // replaces output_
-  std::function<void()> accept_;  // without an output
+  std::function<void()> accept_;  // RowConsumer::accept, if there is no output
   ByteSink sink_;                 // to the output, if it is written while it is encoded
   EncodedFile encoded_;
   std::vector<std::string> damage_;
-  std::vector<std::string> unstretched_;  // of contrast steps, after run()
+  std::vector<std::string> unstretched_;  // notes on contrast steps without a range, after run()
   DepthLoss depth_loss_ = DepthLoss::none;
   bool decoded_by_library_ = true;
   bool has_alpha_ = false;  // of the finished image

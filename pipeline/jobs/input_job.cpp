@@ -89,7 +89,7 @@ void InputJob::open(const Check& check, const Warn& warn) {
     check_pages();
   }
   check_outputs();
-  // The frames of an animation are not pages.
+  // Further images in a file with one page, such as the frames of an animation, are not pages.
   const bool reported_by_each = is_stream() && !stack_;
   std::string text = list_->warning();
   if (text.empty() && !reported_by_each && pages_in_file() == 1 && first_header_.more_images)
@@ -209,7 +209,8 @@ void InputJob::check_pages() {
   if (stack_) stack_->next.big = stack_bytes > kMaxClassicBytes;
 }
 
-// Metadata shared by pages of the input is written with each of them.
+// Returns the maximum bytes of a page in the stack. Metadata shared by pages of the input is written with
+// each page.
 std::int64_t InputJob::max_bytes_in_stack(const InputFile& page, const Shape& output) const {
   EncodeOptions encode = settings_.encode;
   if (settings_.keep_metadata)
@@ -230,7 +231,7 @@ void InputJob::check_outputs() {
                 files_.output_name + ": " + std::string(format_info(files_.format).name) +
                     " files store only one page; name a file for numbered outputs, or write "
                     "tiff");
-  // The number of images of a stream is not known.
+  // The number of images in a stream is not known, so only the first name is checked here.
   const std::int64_t last = is_stream() ? range_.first : range_.last;
   for (std::int64_t number = range_.first; number <= last; ++number) {
     const std::string output = output_of(number);
@@ -342,7 +343,7 @@ void InputJob::finish() {
   });
 }
 
-// Otherwise an incomplete set could pass for a complete one.
+// Removes the pages written so far, because an incomplete set could pass for a complete one.
 void InputJob::remove_written() noexcept {
   std::error_code error;
   for (std::int64_t number = range_.first; number <= written_; ++number)

@@ -63,12 +63,14 @@ class InputJob {
   InputJob(const InputJob&) = delete;
   InputJob& operator=(const InputJob&) = delete;
 
-  // Whether open() opens the one item: a whole file, or outside a batch one page selected by number.
+  // Whether there is a single item, which open() opens: a whole file, or one page selected by number, outside
+  // a batch and without contrast:range=series.
   [[nodiscard]] bool is_single() const;
   // Called for each of several items with its plan and header, before anything is written; for a stream,
   // before that image is written. Skipped for an item with the same shape as the previous one.
   using Check = std::function<void(const Plan&, const ImageHeader&)>;
-  // Called with the damage that the list of pages tolerated, after the input's name.
+  // Called with a warning about the whole file, which begins with the input's name: damage tolerated in its
+  // list of pages, or further images.
   using Warn = std::function<void(const std::string&)>;
   // Throws Error(input), Error(usage) or Error(memory), with the name of the file or page concerned.
   void open(const Check& check, const Warn& warn);
@@ -77,11 +79,11 @@ class InputJob {
   // Calls `counted` after each page of each step. Throws the errors of Engine's outcomes.
   void measure(Engine& engine, const std::function<void(const ImageHeader&)>& counted = {});
   struct Hooks {
-    // When the output of a single item is known, before its memory is checked.
+    // Called when the output of a single item is known, before its memory is checked.
     std::function<void(ImageJob&)> has_output = [](ImageJob&) {};
-    // Just before the item runs; returns what else the engine must keep.
+    // Called just before the item runs; returns what else the engine must keep.
     std::function<Job(ImageJob&)> begin = without_pixels;
-    // Before the last byte of the item's output is written.
+    // Called before the last byte of the item's output is written.
     std::function<void(ImageJob&)> ran = [](ImageJob&) {};
     std::function<void(FinishedItem&)> done = [](FinishedItem&) {};
   };
@@ -96,7 +98,7 @@ class InputJob {
   [[nodiscard]] std::int64_t skipped_bytes() const {
     return is_stream() ? list_->stream()->skipped_bytes() : 0;
   }
-  // For a stream: those read so far.
+  // The number of pages in the file; for a stream, the number of images read so far.
   [[nodiscard]] std::int64_t pages_in_file() const {
     return is_stream() ? list_->stream()->images() : list_->size();
   }
@@ -106,7 +108,7 @@ class InputJob {
   [[nodiscard]] bool makes_files() const;
   [[nodiscard]] const ImageHeader& first_header() const { return first_header_; }
   [[nodiscard]] std::int64_t max_pixels() const { return max_pixels_; }              // of one item
-  [[nodiscard]] std::int64_t max_needed_bytes() const { return max_needed_bytes_; }  // by a page so far
+  [[nodiscard]] std::int64_t max_needed_bytes() const { return max_needed_bytes_; }  // of one page, so far
   // The bytes of the single item, or of the input.
   [[nodiscard]] std::int64_t input_bytes() const {
     return single_ ? single_->input_bytes() : list_->size_bytes();

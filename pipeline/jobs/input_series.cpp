@@ -1,4 +1,4 @@
-// Passes over all pages that determine the range of a series.
+// Determines the range of a series in passes over all its pages.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -11,7 +11,7 @@
 namespace imgpipe {
 namespace {
 
-// Images waiting for lanes that are not found or started take memory and save little time.
+// Images waiting for lanes that have not been found or started yet take memory and save little time.
 constexpr std::size_t kMaxQueuedBeforeStart = 1024;
 constexpr double kMaxWaitingBeforeStart = 8;
 

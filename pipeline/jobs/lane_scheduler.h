@@ -32,7 +32,7 @@
 
 namespace imgpipe {
 
-// Thread-safe. A pushed image ends up in the queue, or as failed.
+// Thread-safe. A pushed image returns to the queue or is reported as failed, unless end() drops it.
 class LaneScheduler {
  public:
   // Called from any thread, without the lock.
@@ -69,9 +69,9 @@ class LaneScheduler {
   void assisted(std::int64_t nanoseconds);
 
   // Reports how long each worker has waited in total because the lanes were full. Another lane starts when
-  // this exceeds LaneCapacity::lane_patience since a lane last was started, became ready or broke. If lanes
-  // are not the bottleneck, one more only costs its start and a second registration of all pinned memory (two
-  // H200, 32 processors, 2026-11-21: 0.15 s, and 2.3 ms instead of 1.0 for an image of 8 MP).
+  // this has grown by LaneCapacity::lane_patience since a lane was last started, became ready or broke. If
+  // lanes are not the bottleneck, another one only costs its start and a second registration of all pinned
+  // memory (two H200, 32 processors, 2026-11-21: 0.15 s, and 2.3 ms instead of 1.0 for an image of 8 MP).
   void lost(std::chrono::nanoseconds each);
 
   // Returns the pending lines for the user and removes them, so that each is reported once.
@@ -85,7 +85,7 @@ class LaneScheduler {
   struct Group {
     std::size_t slot;
     std::list<EntryPointer> images;
-    std::vector<LaneImage*> launched;  // those of `images` with a launched job
+    std::vector<LaneImage*> launched;  // those of `images`, as passed to Lane::launch()
   };
   struct LaneState {
     std::unique_ptr<Lane> lane;
@@ -162,7 +162,7 @@ class LaneScheduler {
   double pixels_seen_ = 0;
   HostAssist assist_;
   std::size_t ready_before_ = 0;             // at the last call of lost()
-  std::chrono::nanoseconds lost_before_{0};  // when a lane last was started, became ready or broke
+  std::chrono::nanoseconds lost_before_{0};  // value when a lane was last started, became ready or broke
 };
 
 }  // namespace imgpipe

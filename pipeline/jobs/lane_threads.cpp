@@ -157,7 +157,7 @@ void LaneScheduler::end_images(LaneState& state, std::list<EntryPointer> images,
   if (is_broken) break_lane(state, *error);
 }
 
-// An image that the device cannot decode, or for which it lacks memory, is decoded elsewhere.
+// An image that the device cannot decode, or for which it lacks memory, begins again on another route.
 // `had_all_memory`: all of the device's memory was available to this image.
 void LaneScheduler::end_image(LaneState& state, EntryPointer image, const std::optional<Error>& own,
                               bool had_all_memory) {
@@ -195,7 +195,7 @@ void LaneScheduler::break_lane(LaneState& state, const Error& error) {
 }
 
 // Calls `use` with a lane that has no image in progress and holds no idle memory. A lane for which `use`
-// returns an error breaks. Returns false if it broke, or if all lanes had.
+// returns an error breaks. Returns false if the lane broke, or if all lanes are broken.
 bool LaneScheduler::use_exclusively(const std::function<std::optional<Error>(Lane&)>& use) {
   std::unique_lock lock(mutex_);
   auto state = lanes_.end();

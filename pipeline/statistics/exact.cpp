@@ -48,7 +48,8 @@ Parts parts_of(double value) {
   return {static_cast<std::uint64_t>(std::ldexp(fraction, kMantissaBits)), exponent - kMantissaBits};
 }
 
-// Compares sqrt(radicand) / divisor with the midpoint of `below` and the next double, exactly, as squares.
+// Compares sqrt(radicand) / divisor with the midpoint of `below` and the next double. Exact: compares the
+// squares.
 int compare_to_middle_above(Uint128 radicand, std::uint64_t divisor, const Parts& below) {
   const Uint128 middle = 2 * Uint128{below.mantissa} + 1;  // times 2^(exponent - 1), which is negative
   return compare(shifted(radicand, -2 * (below.exponent - 1)), square(middle * divisor));

@@ -53,7 +53,7 @@ struct ImageGroup {
   };
 
   std::uint64_t images = 0, pixels = 0;
-  std::uint64_t wide_images = 0;  // with 16-bit samples
+  std::uint64_t wide_images = 0;  // number of images with 16-bit samples
   std::vector<Channel> color;     // grey; or red, green, blue
   Channel alpha;                  // of the images that have one
 

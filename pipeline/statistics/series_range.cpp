@@ -11,7 +11,7 @@
 namespace imgpipe {
 namespace {
 
-// Adds up the channels on the scale of the largest.
+// Adds up the channels on the scale of the one with the most bins.
 std::vector<Uint128> added_up(std::span<const std::vector<std::uint64_t>> channels) {
   std::size_t bins = 0;
   for (const auto& counts : channels) bins = std::max(bins, counts.size());

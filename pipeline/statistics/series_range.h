@@ -12,7 +12,7 @@ namespace imgpipe {
 
 // Returns the step that stretches all images of a series equally: levels:LO:HI:BITS, by contrast's clip rule
 // (docs/pixels.md) over all channels. `channels`: 256 or 65,536 counts each, at most kMaxSamples in total;
-// the scale is that of the largest. Throws Error(input) if nothing was counted.
+// the scale is that of the channel with more bins. Throws Error(input) if nothing was counted.
 [[nodiscard]] StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
                                             const ContrastParameters& parameters);
 

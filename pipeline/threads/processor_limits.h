@@ -1,4 +1,5 @@
-// The processors that this process may use, and the limiting sources: the default of --threads and --jobs.
+// The number of processors that this process may use, and the sources that limit it: the default of --threads
+// and --jobs.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,7 @@ using AffinityReader = std::function<int(std::size_t bytes, cpu_set_t* set)>;
 [[nodiscard]] std::vector<ProcessorLimit> processor_limits(int of_machine, int by_affinity,
                                                            const SystemView& view = {});
 
-// Returns the threads for the least limit, rounded up: 1.5 processors keep two threads busy.
+// Returns the number of threads for the smallest limit, rounded up: 1.5 processors keep two threads busy.
 [[nodiscard]] int threads_for(const std::vector<ProcessorLimit>& limits);
 
 }  // namespace imgpipe

@@ -72,7 +72,7 @@ TEST(BatchTotals, SharesAreRelativeToEachPartsTime) {
   result.header.shape = {100, 10, 3};
   result.end_ns = 400'000'000;
   result.busy[static_cast<std::size_t>(Part::decode)] = 500'000'000;
-  for (const std::int64_t start : {0, 50'000'000}) {  // two slots at once: 150 ms in all
+  for (const std::int64_t start : {0, 50'000'000}) {  // on two slots, overlapping: 150 ms in all
     result.on_lane[static_cast<std::size_t>(Part::upload)] = {start, start + 100'000'000};
     totals.add(result, BatchFile());
   }

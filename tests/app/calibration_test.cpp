@@ -1,4 +1,5 @@
-// The calibration file: entries of several machines, the format of 0.1.0, values no measurement yields.
+// Tests the calibration file: entries of several machines, the format of 0.1.0, values that no measurement
+// yields.
 #include "app/devices/calibration.h"
 
 #include <cstdint>
@@ -210,7 +211,7 @@ TEST_F(CalibrationDirectory, ConcurrentProcessesLoseNoEntries) {
   for (const CalibrationEntry& entry : read.entries) EXPECT_EQ(entry.model.host.ns_per_pixel, kRounds);
 }
 
-// load_calibration() on a device that does not exist.
+// Calls load_calibration() for a device that does not exist.
 TEST_F(CalibrationDirectory, UsesOnlyTheEntryOfThisMachine) {
   const char* before = std::getenv("XDG_CACHE_HOME");
   const std::string old = before == nullptr ? "" : before;

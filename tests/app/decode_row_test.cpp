@@ -40,7 +40,7 @@ TEST(DecodeRow, IsNamedAfterTheDecoder) {
     EXPECT_FALSE(is_decode_row(name)) << name;
 }
 
-// The reference engine, which reads row by row, and images on lanes name the decoder too.
+// The reference engine reads row by row and names the decoder, too.
 TEST(DecodeRow, ReferenceEngineAndLanesNameTheDecoder) {
   const Image image = make_image({30, 40, 3});
   BandedLog log;

@@ -17,7 +17,8 @@ class DirectoryWalkTest : public BatchCli {
  protected:
   void TearDown() override { (void)run_bash("rm -rf deep out", directory_.path().string()); }
 
-  // Makes `levels` nested directories named d below deep/, with an image in the first and in the last.
+  // Makes `levels` nested directories named d below deep/, with an image in deep/ and in the innermost
+  // directory.
   void make_deep(int levels) const {
     const auto add_image = [&](int directory) {
       const int fd = ::openat(directory, "x.ppm", O_WRONLY | O_CREAT | O_CLOEXEC, 0666);

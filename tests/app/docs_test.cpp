@@ -1,5 +1,5 @@
-// docs/options.md has the program's table of stages. tests/checks/docs.py checks the rest of README and
-// docs/.
+// Tests that docs/options.md contains the program's table of stages. tests/checks/docs.py checks the rest of
+// README and docs/.
 #include <cstdint>
 #include <filesystem>
 #include <fstream>

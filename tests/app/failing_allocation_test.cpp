@@ -1,4 +1,4 @@
-// Fails the allocations of a batch's threads: each one once, several in a row, or all from a given one on. No
+// Fails allocations of a batch's threads: a single one, several in a row, or all from a given one on. No
 // image is wrong or lost, nothing hangs, and the process survives. This program replaces operator new below.
 #include <algorithm>
 #include <atomic>
@@ -30,7 +30,7 @@
 
 namespace {
 
-std::atomic<long> allocations{0};  // of threads that are not spared, while counting
+std::atomic<long> allocations{0};  // by threads that are not spared
 std::atomic<long> first_to_fail{std::numeric_limits<long>::max()};
 std::atomic<long> last_to_fail{std::numeric_limits<long>::max()};
 thread_local bool spared = false;
@@ -55,7 +55,7 @@ void* operator new(std::size_t bytes) {
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
   return allocate(bytes, static_cast<std::size_t>(alignment));
 }
-// If GCC inlines only these, it sees std::free() on memory from operator new, and warns.
+// Not inlined: GCC would see std::free() on memory from operator new, and warn.
 [[gnu::noinline]] void operator delete(void* block) noexcept {
   std::free(block);
 }
@@ -154,7 +154,8 @@ class FailingAllocation : public testing::Test {
     EXPECT_NE(result.reason.find(name + ": not enough memory"), std::string::npos) << result.reason;
   }
 
-  // Runs once per `step` allocations, each time failing `in_a_row` of them.
+  // Runs the batch repeatedly and fails `in_a_row` allocations each time, starting `step` allocations later
+  // than in the previous run.
   void expect_sound(const std::function<BatchSettings()>& make, long in_a_row, long step) {
     bool some_failed = false;
     for (long first = 0;; first += step) {
@@ -219,7 +220,7 @@ TEST_F(FailingAllocation, InALaneFailsItsImageOrTheLane) {
   }
 }
 
-// Without any memory neither an image nor its error can be reported: the batch ends.
+// Without any memory, the batch ends, because neither an image nor its error can be reported.
 TEST_F(FailingAllocation, PermanentFailureEndsTheBatch) {
   for (const long first : {60L}) {
     const Ended ended = run(settings(2, 1), first, std::numeric_limits<long>::max());

@@ -1,4 +1,4 @@
-// Files that grow during the work: several processes write at once, a writer is killed, the disk is full.
+// Tests files that grow during a run: several processes write at once, a writer is killed, the disk is full.
 #include <map>
 #include <sstream>
 
@@ -213,7 +213,8 @@ TEST_F(GrowingFiles, ShardsShareOneReport) {
   EXPECT_EQ(lines(load_text(file("r.ndjson"))), std::size_t{kImages} * 3);
   EXPECT_EQ(run(""), 0);
   EXPECT_EQ(lines(load_text(file("r.ndjson"))), std::size_t{kImages});
-  // A file that is not a report is replaced only with --overwrite, and only by one of the shards.
+  // A file that is not a report is replaced only with --overwrite. The first shard replaces it; the others
+  // append to the new report.
   save_text(file("r.ndjson"), "another program's\n");
   EXPECT_EQ(run("--shard 1/4"), 2);
   for (const char* shard : {"1/4", "2/4", "3/4", "4/4"})

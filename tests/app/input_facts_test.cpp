@@ -122,7 +122,7 @@ TEST(TrailingBytes, Bmp) {
   packed.compression = 1;
   packed.pixels = {1, 0, 1, 1, 0, 1};
   expect_counted(packed.build(), "RLE8");
-  // The header's file size includes the padding, or is impossible.
+  // The size in the header includes the padding, or exceeds the size of the file.
   const Bytes bmp = encoded(Format::bmp, 3);
   for (const std::uint32_t extra : {2U, 1000U}) {
     Bytes padded = bmp + Bytes(2);

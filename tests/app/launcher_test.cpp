@@ -46,7 +46,7 @@ struct Case {
   std::string name;
   std::string text;
   Variables variables;
-  std::string part;  // or words of the error message
+  std::string part;  // or part of the error message
 };
 
 // ---- one process -------------------------------------------------------------------------------------

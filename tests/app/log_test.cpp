@@ -80,7 +80,7 @@ TEST(Progress, CountsPages) {
   EXPECT_EQ(Json::parse(json_line(line, {}))["progress"]["total"], 12);
 }
 
-// Texts should be printable by now, but any text results in one line of valid JSON.
+// Text should already be printable here, but any text yields one line of valid JSON.
 TEST(LogLine, IsJsonForAnyText) {
   std::string every;
   for (int byte = 0; byte < 256; ++byte) every += static_cast<char>(byte);

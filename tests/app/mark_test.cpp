@@ -79,7 +79,7 @@ TEST(Mark, IsFoundInEveryFormat) {
   }
 }
 
-// The hashes of a result's source in every format except BMP, which has only a plain mark.
+// A mark contains the hashes of a result's source in every format except BMP, which has only a plain mark.
 TEST(Mark, ContainsHashes) {
   Mark mark = Mark::result;
   mark.made_of = {.name = 0x0123456789abcdef, .content = 1, .options = ~std::uint64_t{0}};
@@ -161,7 +161,7 @@ TEST(Mark, IsNotFoundInDamagedFiles) {
   }
 }
 
-// "Software: imgpipe" by others: a longer text, or a chunk after the pixels.
+// Not marks: a text with another keyword ("software"), and a mark's chunk after the pixels.
 TEST(Mark, TextsOfOtherProgramsAreNotMarks) {
   const Image image = synthesize(parse_pattern("photo"), {40, 30, 3}, 1);
   std::vector<std::byte> file = encoded(Format::png, image, Mark::result, CodecChoice::automatic);

@@ -79,7 +79,7 @@ TEST(NameTemplate, ExtensionDecidesTheFormat) {
     EXPECT_EQ(check(name, Format::png), "") << name;
   }
   EXPECT_NE(rejection_of("{stem}.gif").find("cannot write gif"), std::string::npos);
-  // The value of a field may contradict the format.
+  // An extension that comes from a field may contradict the format.
   EXPECT_NE(why([] {
               (void)placed("{stem}.{input_ext}", {"a.gif", "a.gif", 1});
             }).find("but the format is png"),

@@ -75,7 +75,7 @@ TEST_F(ReportTest, RepeatedPassesReportMediansAndOneEndToEndRun) {
   EXPECT_TRUE(report.identical);
 }
 
-// Two stages that are slow in turn: the median pass takes 11 ms, the median of each stage 1 ms.
+// Two stages, each slow in one pass: the median pass takes 11 ms, but the median of each stage is 1 ms.
 TEST_F(ReportTest, TotalsAreMediansOfSumsOnBothSides) {
   plan_ = make_plan(parse_stages("smooth,smooth"), {10, 10, 1});
   Timeline reference;

@@ -213,7 +213,8 @@ TEST_F(BatchTest, AssistingWorkersProcessImagesTooLargeForALane) {
   }
 }
 
-// An image goes in bands if the device's part is estimated to be shorter than the host's time for the stages.
+// An image is processed in bands if the device's part is estimated to take less time than the stages on the
+// host.
 TEST_F(BatchTest, EstimateChoosesBandsOrHostIfWorkersAssist) {
   struct Case {
     double stages_ns, lane_ns;
@@ -305,7 +306,7 @@ TEST_F(BatchTest, ImageTooLargeForALaneIsConvertedInBands) {
 }
 
 TEST_F(BatchTest, LaneMayReportUntilTheEnd) {
-  // A failure ends the batch while the lane's thread has more to report.
+  // A failure ends the batch while the lane's thread still has results to report.
   for (int i = 0; i < 60; ++i) {
     BatchSettings with = settings(4);
     with.find_lanes = offering(lanes({{.room_bytes = 1}}));
@@ -369,7 +370,7 @@ TEST_F(BatchTest, TwoFailuresLoseNoImage) {
 TEST_F(BatchTest, WorkersDecodeImagesThatALaneRejects) {
   for (const bool known : {false, true}) {
     BatchSettings with = settings(4);
-    with.lanes_have_codecs = known;  // before the lanes are found
+    with.lanes_have_codecs = known;  // whether this is known before the lanes are found
     with.find_lanes = offering(lanes({{.group = 6, .codecs = true}}));
     Batch batch(items(), std::move(with));
     expect_all_done(batch);

@@ -42,7 +42,8 @@ ThreadStarter starter(int first = 0, int last = 0) {
   };
 }
 
-// A scheduler without a batch, with one image that is never begun, and the events it reported.
+// A scheduler without a batch, with one image that is never begun. Counts the events that the scheduler
+// reports.
 class SchedulerFixture {
  public:
   SchedulerFixture(const std::vector<LaneFaults>& faults, std::chrono::milliseconds patience,
@@ -73,7 +74,8 @@ class SchedulerFixture {
     for (int i = 0; i < 1000 && broken() < count; ++i) std::this_thread::sleep_for(10ms);
     return broken() == count;
   }
-  // Waits until `count` lanes work and have checked the lost time; false after ten seconds.
+  // Waits until `count` lanes work, at most ten seconds, then gives them time to check the lost time. Returns
+  // false if the number of lanes is not `count` then.
   bool reaches(std::size_t count) {
     for (int i = 0; i < 1000 && scheduler_->devices().size() < count; ++i) std::this_thread::sleep_for(10ms);
     std::this_thread::sleep_for(200ms);
@@ -129,7 +131,7 @@ TEST(LaneScheduler, LastLaneIsReportedOnce) {
 }
 
 TEST(LaneScheduler, LaneWithoutThreadsIsReplaced) {
-  for (const int missing : {1, 2}) {  // the first of its threads, or the second
+  for (const int missing : {1, 2}) {  // the lane's first or second thread fails to start
     SchedulerFixture lanes({{}, {}}, 1h, starter(missing, missing));
     EXPECT_TRUE(lanes.reaches(1));
     EXPECT_EQ(lanes->devices().front(), "lane:1 (test)");
@@ -144,7 +146,7 @@ TEST(LaneScheduler, LastLaneIsReportedOnceWithoutThreads) {
     EXPECT_EQ(lanes.broken(), 3);
     EXPECT_EQ(lanes.last(), 1);
     EXPECT_EQ(lanes->started(), 0U);
-    lanes->push(lanes.queue().next().entry);  // begins again
+    lanes->push(lanes.queue().next().entry);  // returns to the queue, because no lane is left
     EXPECT_TRUE(lanes.queue().next().entry);
   }
 }

@@ -125,7 +125,8 @@ TEST_F(ProcessState, IsTheSameAfterARunnerAndFiles) {
   EXPECT_EQ(process_state(), before);
 }
 
-// These tests detect the settings that the program changes for itself.
+// Checks that process_state() and malloc_learns() detect the changes that the program makes to its own
+// process.
 TEST(ProcessStateCheck, DetectsChanges) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   EXPECT_TRUE(malloc_learns());

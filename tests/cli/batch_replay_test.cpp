@@ -33,8 +33,8 @@ class BatchReplay : public BatchCli {
     return options;
   }
 
-  // Runs a command, then its failures again after fixing the files. Both runs together must write the outputs
-  // of one run without failures, and the second run nothing else.
+  // Runs a command, then its failures again after fixing the files. Together, the runs must write the same
+  // outputs as one run without failures; the second run must write nothing else.
   void expect_replay(std::vector<std::string> arguments, const std::vector<std::string>& bad,
                      const std::string& list_text) {
     SCOPED_TRACE(arguments.front());

@@ -144,7 +144,8 @@ TEST_F(BatchRuns, FullDiskEndsTheBatch) {
 
 TEST_F(BatchRuns, SignalEndsTheBatchCleanly) {
   fs::create_directory(file("many"));
-  // So large that outputs are written while being encoded: the signal arrives in time even on a busy machine.
+  // Outputs of this size are written while being encoded, so the signal arrives in time even on a busy
+  // machine.
   write("many/0.png", 1, 110'000);
   for (int i = 1; i < 24; ++i) fs::copy_file(file("many/0.png"), file("many/" + std::to_string(i) + ".png"));
   for (const auto& [signal, code] : {std::pair{SIGINT, 130}, std::pair{SIGTERM, 143}}) {

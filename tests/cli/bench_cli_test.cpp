@@ -162,7 +162,7 @@ TEST(BenchCli, FurtherLaddersOnTheCpu) {
   }
 }
 
-// A file's samples are converted to the depth of the ladder.
+// A file's samples are converted to the bit depth of each stage.
 TEST(BenchCli, FilesOfBothDepthsAreInputs) {
   const TemporaryDirectory directory;
   for (const char* depth : {"8", "16"}) {
@@ -338,7 +338,7 @@ TEST(BenchCli, SignalKeepsFinishedRows) {
 }
 
 TEST(BenchCli, ImageLargerThanMemoryIsRejectedAtOnce) {
-  // 4.3 billion pixels, and 13 times as many bytes.
+  // 4.3 billion pixels, which take 13 bytes each.
   if (available_memory_bytes() > std::int64_t{40} << 30) GTEST_SKIP() << "this machine has the memory";
   const RunResult run =
       bench({"--device", "cpu", "--stage", "gray", "--size", "65535x65537", "--repeat", "1"});

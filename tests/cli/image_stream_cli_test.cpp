@@ -1,5 +1,5 @@
-// Images one after another on stdin, with --pages: to files, to a stack, to a stream; broken ones are
-// located.
+// Images one after another on stdin, with --pages: to files, to a stack, to a stream. Errors name the
+// position of a broken image.
 #include <algorithm>
 #include <filesystem>
 #include <string>

@@ -39,7 +39,7 @@ class EndlessFifo {
   EndlessFifo(const EndlessFifo&) = delete;
   EndlessFifo& operator=(const EndlessFifo&) = delete;
 
-  // Waits until the reader has closed its end. Call it once, afterwards.
+  // Waits until the reader has closed its end, then returns the number of bytes written.
   [[nodiscard]] std::int64_t bytes_taken() {
     while (!ended_) ::usleep(1000);
     return written_;

@@ -97,7 +97,7 @@ TEST_F(KilledRuns, TemporaryFilesOfStatisticsAreRemoved) {
   expect_removed("i.csv");
 }
 
-// The signal is sent once the third page exists; the next page may just have become a file.
+// The signal is sent once the third page exists. By then, the next page may be a file, too.
 TEST_F(KilledRuns, FinishedPagesRemainAndAreCounted) {
   save_stack("s.tif", 60, 300);
   for (const auto& [signal, code] : {std::pair{"TERM", 143}, {"HUP", 129}}) {

@@ -41,7 +41,7 @@ std::size_t count(const std::string& text, const std::string& part) {
 
 // ---- progress -------------------------------------------------------------------------------------------
 
-// Stopping a run for ten seconds makes it a long run by the clock.
+// A run stopped for ten seconds counts as long, because the clock continues.
 TEST_F(LogCli, LongRunReportsProgress) {
   fs::create_directory(file("many"));
   write("many/000.png", 1, 3000);

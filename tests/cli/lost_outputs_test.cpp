@@ -224,7 +224,7 @@ TEST_F(PowerFailure, FailedSyncFailsTheRun) {
     RunOptions unable;
     unable.failing_calls = {{SYS_fdatasync, EINVAL}, {SYS_fsync, EINVAL}};
     EXPECT_EQ(run_imgpipe(command, unable).exit_code, 0) << command[1];
-    // --sync no: nothing is synced.
+    // With --sync no, failing sync calls do no harm, because the program makes none.
     RunOptions broken;
     broken.failing_calls = {{SYS_fdatasync, EIO}, {SYS_fsync, EIO}};
     command.insert(command.end(), {"--sync", "no", "--overwrite"});

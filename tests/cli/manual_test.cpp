@@ -1,4 +1,5 @@
-// imgpipe help, man pages and completions: complete by the tables, and accepted by shells and formatters.
+// Tests imgpipe help, man pages and completions: they cover everything in the tables, and shells and
+// formatters accept them.
 #include <algorithm>
 #include <cstdlib>
 #include <map>

@@ -49,7 +49,7 @@ class MemoryLimit : public testing::Test {
   static void TearDownTestSuite() { delete directory_; }
   static std::string in() { return directory_->file("in"); }
 
-  // Runs all files within a limit. Returns the number of files that did not fit.
+  // Processes all files within a limit. Returns the number of files that did not fit.
   static std::size_t expect_within_limit(const Limit& limit) {
     const TemporaryDirectory out;
     std::vector<std::string> arguments{in(),

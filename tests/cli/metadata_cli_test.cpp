@@ -37,7 +37,7 @@ Bytes photo(int orientation = 6) {
   return writer->finish().joined();
 }
 
-// An independent parser that shares no code with imgpipe: the metadata payloads of a file.
+// A parser of the metadata payloads in a file, which shares no code with imgpipe.
 std::string number_text(const Bytes& file, std::size_t at, int bytes, bool big) {
   std::uint32_t value = 0;
   for (int i = 0; i < bytes; ++i)

@@ -63,7 +63,7 @@ class PagesCli : public testing::Test {
   TemporaryDirectory directory_;
 };
 
-// A mask after each page, as in cloud-optimised GeoTIFFs.
+// Masks after the first and the last page, like those in cloud-optimised GeoTIFFs.
 TEST_F(PagesCli, MasksAreSkippedWithOneLine) {
   std::vector<TiffPageSource> pages = four();
   save_stack("pages.tif", pages);
@@ -71,7 +71,7 @@ TEST_F(PagesCli, MasksAreSkippedWithOneLine) {
   mask.kind.photometric = 4;
   mask.kind.subfile = 4;
   pages.insert(pages.begin() + 1, mask);
-  mask.kind.subfile = 5;  // of a reduced version
+  mask.kind.subfile = 5;  // the mask of a reduced version
   pages.push_back(mask);
   save_stack("masks.tif", pages);
   ASSERT_EQ(run({file("pages.tif"), file("a.tif"), "--pages", "all"}).exit_code, 0);

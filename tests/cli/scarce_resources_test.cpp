@@ -1,4 +1,4 @@
-// Too few threads or too little memory, by limits of the system: the work is done, or one line says why not.
+// Tests system limits on threads and memory: the work is done, or one line says why not.
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>

@@ -37,7 +37,8 @@ Image noise(Shape shape, std::uint64_t seed = 5) {
   return synthesize(parse_pattern("noise"), shape, seed);
 }
 
-// 12-bit data as from a microscope: 1,525 levels, each once, from `first` in steps of `unit`.
+// Returns 12-bit data as from a microscope: 1,525 levels from `first` in steps of `unit`, one pixel per
+// level.
 Image levels_of(int first, int unit) {
   Image image({61, 25, 1, Sample::u16});
   auto* out = image.untyped_view().as<std::uint16_t>().data;
@@ -93,7 +94,7 @@ TEST_F(SixteenBitCli, TwelveBitLevelsArePreserved) {
       stretch("contrast:to=8", "flat.png");
       EXPECT_EQ(image_in("flat.png").shape().sample, Sample::u8);
       EXPECT_EQ(levels_in("flat.png"), 256U) << device;
-      // Reduced to 8 bits first, the image has only 7 levels, or 96 if left-aligned.
+      // If it is first reduced to 8 bits, the image has only 7 levels, or 96 if left-aligned.
       stretch("depth:8,contrast", "cut.png");
       EXPECT_EQ(levels_in("cut.png"), unit == 1 ? 7U : 96U) << device;
     }
@@ -266,7 +267,7 @@ TEST_F(SixteenBitCli, DirectoryOfBothDepths) {
 
 // ---- devices ------------------------------------------------------------------------------------------
 
-// Follows the stage table: once CUDA devices have a function for every step, nothing is rejected.
+// Skipped once CUDA devices have a function for every step, because then nothing is rejected.
 TEST_F(SixteenBitCli, ExplicitDeviceRejectsUnsupportedStages) {
   if (!built_with_cuda()) GTEST_SKIP() << "a build without CUDA";
   const Plan plan = make_plan(parse_stages("gray,contrast"), {40, 30, 3, Sample::u16});

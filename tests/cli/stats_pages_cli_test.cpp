@@ -1,4 +1,4 @@
-// imgpipe stats --pages: counts every selected page of every input; each input counts completely or not at
+// imgpipe stats --pages: counts every selected page of every input. An input is counted completely or not at
 // all.
 #include <algorithm>
 #include <filesystem>
@@ -171,7 +171,7 @@ TEST_F(StatsPagesCli, EachPageHasARow) {
         std::string(ending) == ".csv" ? file("in/a.tif") + ",3,counted,grey,1,1,8,255," : "\"page\":3";
     EXPECT_NE(text.find(third), std::string::npos) << text;
   }
-  // Without --pages a row has no page.
+  // Without --pages, a row has no page number.
   EXPECT_EQ(stats({file("in/c.png"), "--per-image", file("s.csv"), "-q"}).exit_code, 0);
   EXPECT_NE(load_text(file("s.csv")).find("in/c.png,,counted,grey,2,1,8,255,"), std::string::npos);
   EXPECT_EQ(stats({file("in/c.png"), "--pages", "all", "--per-image", file("t.csv"), "-q"}).exit_code, 0);

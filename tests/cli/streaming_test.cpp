@@ -23,7 +23,7 @@ using Strings = std::vector<std::string>;
 
 // ---- inputs -------------------------------------------------------------------------------------------
 
-// 1203 columns; more than 1 MB in every kind.
+// The width of the Netpbm files; the tests choose heights that make every file larger than 1 MB.
 constexpr std::int64_t kWidth = 1203;
 
 Bytes raw_netpbm(int kind, int maxval, std::int64_t height) {

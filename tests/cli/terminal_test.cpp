@@ -43,7 +43,7 @@ TEST_F(Terminal, FewerThreadsThanRequestedAreAccepted) {
   ASSERT_EQ(bash("$I synth s.png --pattern photo --size 40x30 -q"), 0);
   ASSERT_EQ(bash("mkdir -m 777 in && cp s.png in/a.png && cp s.png in/b.png && $I s.png want.png -q"), 0);
   const auto limited = [&](int limit, const std::string& arguments) {
-    // LeakSanitizer needs a separate process.
+    // LeakSanitizer would need another process, so it is disabled.
     const std::string line = "export ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0; ulimit -u " +
                              std::to_string(limit) + "; exec ./imgpipe " + arguments;
     const std::string user = root ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";

@@ -74,7 +74,7 @@ TEST_F(Update, ChangedInput) {
   fs::last_write_time(file("in/sub/d.png"), fs::file_time_type::clock::now());
   expect({}, 1, "input has changed");
   expect({}, 0);
-  // A different file older than the output, as restored from a backup.
+  // A different file that is older than the output, as after restoring a backup.
   write("in/a.png", 99, 41);
   fs::last_write_time(file("in/a.png"), past() - std::chrono::hours(1));
   expect({}, 1, "input has changed");
@@ -367,7 +367,7 @@ TEST_F(UpdateSingleImage, IntoADirectory) {
     EXPECT_EQ(result.exit_code, 0) << result.err;
   }
   EXPECT_EQ(lines(load_text(file(std::string("new/") + kStamps))), 1U);
-  // A batch over the same directory agrees.
+  // A batch to the same directory also finds the output up to date.
   const RunResult batch = run_imgpipe(
       {in(), file("new"), "--update", "--format", "png", "--device", "cpu", "--include", "b.jpg"});
   EXPECT_EQ(counts(batch), "1 image: 0 done, 1 up to date, 0 failed");

@@ -25,7 +25,8 @@ namespace {
 
 #ifdef IMGPIPE_TEST_CUDA
 
-// Stretches a ramp of all values by the range of made-up counts, for one plane or three.
+// Stretches a ramp of all values to the range of the given counts, for one plane or three, and expects the
+// result of the reference.
 void expect_contrast(const std::vector<std::uint64_t>& counts, const Parameters& parameters, Sample from,
                      bool wide_to) {
   const int bins = max_sample(from) + 1;
@@ -90,7 +91,7 @@ TEST(CudaContrast16, RangesOfGeneratedCounts) {
   }
 }
 
-// The first and the last bin alone, and bins at the boundaries between threads and between blocks.
+// Ranges from or to the first and last bins, and bins at boundaries between threads and between blocks.
 TEST(CudaContrast16, RangesAtThreadAndBlockBoundaries) {
   IMGPIPE_NEED_CUDA();
   for (const int lo : {0, 1, 2, 63, 64, 2047, 2048, 4095, 32767, 65533}) {
@@ -146,7 +147,7 @@ std::vector<std::uint64_t> made_histogram(int kind, std::mt19937_64& random) {
   return counts;
 }
 
-// The image holds every value once, so it shows the threshold.
+// The image holds every value once, so the output reveals the threshold.
 void expect_otsu_of(std::vector<std::uint64_t> counts, int colors, const std::vector<OtsuMethod>& methods,
                     Clusters clusters = Clusters::where_supported) {
   Planes in(256, 256, colors, Sample::u16,
@@ -211,7 +212,7 @@ TEST(CudaThreshold16, OtsuOfOneHistogram) {
   expect_otsu_of(counts, 1, {OtsuMethod::chosen_only}, Clusters::none);
 }
 
-// Searches bin by bin; few bins have samples.
+// A histogram with few filled bins, searched bin by bin.
 TEST(CudaThreshold16, OtsuBySearch) {
   IMGPIPE_NEED_CUDA();
   std::mt19937_64 random(6);

@@ -88,7 +88,7 @@ TEST(CudaEngine, EveryOptionOnAPhotographOfSeveralChunks) {
   expect_equal(*cuda, image, {"gray,hist,contrast,smooth", true, 3, true});
 }
 
-// All threads of the engine decode a reader with bands: into chunks that are uploaded in order, into the
+// All threads of the engine decode the bands of a reader: into chunks that are uploaded in order, into the
 // whole image, and before the context exists.
 TEST(CudaEngine, EveryThreadUploadsBandsOfAReader) {
   IMGPIPE_NEED_CUDA();
@@ -203,13 +203,13 @@ TEST(CudaEngine, BrokenReaderFailsOnlyItsImage) {
 #ifdef IMGPIPE_TEST_CUDA
 
 // Every CUDA call for one image fails once, with each of three errors. The failed image has no pixels, and
-// its error has the right kind. After an error that is not sticky, the next image is correct. If less memory
-// suffices, the image itself is correct.
+// its error has the right kind. After an error that is not sticky, the next image is correct. If an
+// allocation fails but the image does not, the image is correct.
 //
 // The number of calls is not measured beforehand, because it may differ between runs: a process's first image
 // takes more calls than later ones. Instead, call k fails for k = 0, 1, 2, ... until several runs in a row
-// end before call k. Every run knows whether it reached call k, which detects ignored failures: it must fail
-// if and only if it did.
+// end before call k. Every run checks whether it reached call k, which detects ignored failures: after any
+// error but lack of memory, the image must fail if call k was reached.
 TEST(CudaFaults, HandlesFailureOfEveryCall) {
   IMGPIPE_NEED_CUDA();
   constexpr int kRunsThatEnd = 4;  // this many runs in a row end before call k

@@ -255,7 +255,7 @@ TEST(ReconstructionGroups, EmptyGroupsAndOutputs) {
   expect_equal({input});
 }
 
-// Every value equally often, and one value only.
+// An image of one colour: all pixels are counted in the same bins.
 TEST(ReconstructionGroups, CountsOfOneColour) {
   IMGPIPE_NEED_CUDA();
   Random random(6);

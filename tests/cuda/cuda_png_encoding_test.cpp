@@ -91,7 +91,7 @@ std::vector<std::pair<std::string, Value>> pictures(std::uint64_t seed) {
         return byte_of(x / 7 * 40 + y / 2 * 30 + noise(x, y, c) % 2);
     }
   });
-  // Rows of runs of every length, with any end.
+  // Rows of runs of many lengths; the last run of a row may be cut off.
   all.emplace_back("runs", [=](auto x, auto y, int) {
     const std::int64_t length = y % 3 == 0 ? 1 + (y / 3) % 40 : y % 3 == 1 ? 240 + y % 40 : 500 + y % 30;
     return byte_of(noise(x / length, y, 2) % 3);
@@ -315,7 +315,7 @@ TEST(CudaPngEncoding, DeepestCodes) {
       last = before + std::exchange(before, last);
     }
     std::shuffle(bytes.begin(), bytes.end(), std::mt19937_64(4));
-    // Adds the bytes up, so that filter Sub restores them.
+    // Running sums of the bytes, from which filter Sub restores the bytes.
     std::vector<std::uint8_t> sums(bytes.size());
     std::uint8_t sum = 0;
     for (std::size_t i = 0; i < bytes.size(); ++i) sums[i] = sum = static_cast<std::uint8_t>(sum + bytes[i]);

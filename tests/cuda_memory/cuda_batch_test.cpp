@@ -215,7 +215,7 @@ TEST(PinnedMemoryTest, ReusesBlocksWithinItsLimit) {
     if (cudaPointerGetAttributes(&attributes, block) == cudaSuccess && attributes.type == cudaMemoryTypeHost)
       ++still_pinned;
   }
-  // Two of these blocks, of 20 MiB each, in addition to the two earlier ones of 10 MiB each.
+  // The 64 MiB hold two of these blocks, 20 MiB each, and the two earlier ones, 10 MiB each.
   EXPECT_EQ(still_pinned, 2U);
   PinnedMemory at_once(PinnedMemory::When::at_once);
   void* const pinned = at_once.allocate(100, 64);
@@ -234,7 +234,7 @@ std::size_t free_bytes() {
 // Memory that the driver may allocate meanwhile; it allocates device memory in units of 2 MiB.
 constexpr std::size_t kOfTheDriver = std::size_t{8} << 20;
 
-// A lane that is driven like a batch drives it, but with chosen groups.
+// Drives a lane as a batch does, but with chosen groups.
 class DrivenLane {
  public:
   explicit DrivenLane(std::size_t slots)

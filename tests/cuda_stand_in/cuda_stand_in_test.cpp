@@ -127,7 +127,7 @@ TEST_F(CudaStandIn, CurrentDeviceOfAThreadIsRestored) {
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 3}));
 }
 
-// Restoring device 0 on such a thread would create a context on it.
+// On a thread of the library, restoring device 0 would create a context on that device.
 TEST_F(CudaStandIn, OwnThreadsKeepTheirDevice) {
   EXPECT_FALSE(is_library_thread());
   const auto use_device = [] {

@@ -236,7 +236,7 @@ std::string route_text(const Case& one, const Input& input, const Scenario& scen
   return text + "  end\n" + take_calls();
 }
 
-// As route_text(), but with one failing call: each of the first 16, then calls at growing intervals.
+// Like route_text(), but one call fails: each of the first 16 in turn, then calls at growing intervals.
 std::string faults_text(const Case& one, const Input& input, cudaError_t status) {
   std::string text;
   for (std::int64_t call = 0;; call += 1 + call / 16) {
@@ -389,7 +389,8 @@ TEST_F(DeviceRoutes, CallsForGroupsAreUnchanged) {
   }
 }
 
-// Images of several chunks: in the ring, in memory for the whole image, and decoded before a context exists.
+// Images of several chunks: uploaded through the ring of chunks, uploaded to memory for the whole image, or
+// decoded before a context exists.
 TEST_F(DeviceRoutes, CallsForLargeImagesAreUnchanged) {
   DigestRecord record("tests/cuda_stand_in/large_routes.txt");
   const std::vector<Scenario> large{{},

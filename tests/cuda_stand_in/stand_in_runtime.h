@@ -39,7 +39,7 @@ struct StandInRuntime {
   int device = 0;                                 // current device
   std::vector<int> devices_set;
   std::size_t max_pinned = 0;
-  cudaError_t refusal = cudaErrorMemoryAllocation;  // status of pinning beyond max_pinned
+  cudaError_t refusal = cudaErrorMemoryAllocation;  // status returned if pinning would exceed max_pinned
   cudaError_t count_status = cudaSuccess;
   std::string refusal_text;
   std::map<void*, std::size_t> pinned;

@@ -27,7 +27,7 @@ void write_exif_twice(std::span<const std::byte> bytes, bool of_tiff_file) {
   } catch (const Error&) {
     return;
   }
-  // Throws if it is not valid, which ends the fuzzer.
+  // Throws if `once` is not valid; the exception ends the fuzzer.
   const imgpipe::ExifBlock block = imgpipe::parse_exif(once);
   if (imgpipe::build_exif(block, imgpipe::kMaxExifBytes) != once) __builtin_trap();
 }

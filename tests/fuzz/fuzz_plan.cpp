@@ -1,5 +1,5 @@
-// Plans lists of steps: any text, or lists of names, words and numbers from the table. The first bytes choose
-// which, and the image's shape.
+// Plans lists of steps: any text, or lists of names, words and numbers from the table. The first bytes select
+// one of the two, and the image's shape.
 #include <string>
 #include <string_view>
 

@@ -1,5 +1,5 @@
 // Reads any bytes as a stream of images, in blocks of several sizes. The images and the end do not depend on
-// the blocks, the images follow one another, and each is found again alone.
+// the block size. The images follow one another, and each is found again when it is read alone.
 #include <algorithm>
 #include <string>
 #include <vector>

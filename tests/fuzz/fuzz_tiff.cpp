@@ -53,7 +53,8 @@ Outcome read(Bytes bytes, const DecodeOptions& options, bool banded) {
   return outcome;
 }
 
-// Extracts the first pages as separate files. A page may be larger than the file, by its rewritten offsets.
+// Extracts the first pages as separate files. A page may be larger than the file, because its offsets are
+// rewritten.
 void cut_pages(Bytes bytes, const DecodeOptions& options) {
   constexpr std::int64_t kPages = 4;
   const imgpipe::InputFile file(std::vector<std::byte>(bytes.begin(), bytes.end()));

@@ -1,6 +1,6 @@
-// libFuzzer's mutations of JPEGs: mostly within the entropy-coded data, by bits, bytes and markers, so that
-// our own decoder still accepts the header. New files come from tests/support/made_jpegs.h and coded_jpegs.h,
-// so no seeds are needed.
+// libFuzzer's mutations of JPEGs. Most change bits, bytes and markers of the entropy-coded data, so that our
+// own decoder still accepts the header. New files come from tests/support/made_jpegs.h and coded_jpegs.h, so
+// no seeds are needed.
 #include <algorithm>
 #include <cstdint>
 #include <random>

@@ -13,7 +13,7 @@
 namespace imgpipe::test::bmp_test {
 namespace {
 
-// Indices in the order in which an image with these bits stores them, bottom row first, and their colours.
+// An image's packed indices as stored (bottom row first unless top_down), and its colours from top to bottom.
 struct Indexed {
   Values stored;
   Values colors;
@@ -72,7 +72,8 @@ TEST(Bmp, IndexedImagesOfEveryDepthWidthAndOrder) {
   }
 }
 
-// As written by OS/2 programs: the palette ends where the pixels begin, even if the bits could index more.
+// OS/2 programs write such files: the palette ends where the pixels begin, even if the indices allow more
+// colours.
 TEST(Bmp, ShortOs2Palette) {
   Bmp bmp;
   bmp.header_bytes = 12, bmp.width = 2, bmp.bits = 8, bmp.palette = palette_bytes(3, 3);
@@ -350,7 +351,7 @@ TEST(Bmp, FilesThatStbMisreadsAreRejected) {
   bmp = two_colors();
   bmp.header_bytes = 56;
   EXPECT_EQ(failure(bmp.build(), stb), "bmp: stb_image misreads the masks of a 56-byte header");
-  // The fill value would be the index of a colour.
+  // With --lenient, missing pixels would be filled with a value that is the index of a colour.
   bmp = two_colors();
   bmp.pixels.pop_back();
   stb.lenient = true;

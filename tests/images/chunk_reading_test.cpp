@@ -20,7 +20,7 @@
 namespace imgpipe::test::chunk_reading_test {
 namespace {
 
-// Makes large images that are fast to make and compare: chunks have a fixed size.
+// Returns an image that is fast to make and to compare. Some must be large, because chunks have a fixed size.
 Image make_image(const Shape& shape) {
   Image image(shape);
   const HostView all = image.untyped_view();

@@ -212,7 +212,7 @@ TEST(CodecTable, EveryRowThatWritesMarksItsFiles) {
   }
 }
 
-// The library's lists name rows, and every row that it writes can be marked.
+// Every format in stb's lists has a row, and every format that stb writes can be marked.
 TEST(CodecTable, StbFormatsHaveRows) {
   int read = 0;
   int written = 0;

@@ -252,7 +252,8 @@ TEST(Damage, StbErrorsContainNoBytesOfTheFile) {
   EXPECT_NE(failure(png, stb).find("unknown critical chunk"), std::string::npos);
 }
 
-// Found by the fuzzer: stb reads past a Huffman segment that ends inside a table, into counts of its choice.
+// Found by the fuzzer: stb reads past the end of a Huffman segment that ends inside a table, and takes the
+// table's counts from the bytes that follow.
 TEST(Damage, HuffmanTablesThatOverrunStbAreRejected) {
   const Bytes good = encode(make_image({16, 16, 3}), Format::jpeg);
   DecodeOptions stb;

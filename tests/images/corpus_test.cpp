@@ -129,7 +129,7 @@ TEST(Corpus, ExifOrientationsShowTheSameImage) {
 
 TEST(Corpus, BmpReferences) {
   IMGPIPE_NEED_CORPUS();
-  // Files with the same image as another, whose PNG also applies to them.
+  // Files with the same image as another file, whose PNG is the reference for both.
   const std::map<std::string, std::string> twins{{"pal1wb", "pal1"},
                                                  {"pal4rle", "pal4"},
                                                  {"pal8-0", "pal8"},

@@ -177,7 +177,7 @@ TEST(StaleTemporaryFiles, AreRemovedOnlyForTheseTargetsWithoutAWriter) {
     save_text(directory.file(name), "x");
   std::filesystem::create_directory(directory.file(".a.png.imgpipe-cccccccc"));
   std::filesystem::create_symlink("a", directory.file(".a.png.imgpipe-dddddddd"));
-  // Another process, which holds a lock, is writing this one.
+  // This file is locked, as if another process were still writing it.
   const int other = ::open(directory.file(".a.png.imgpipe-bbbbbbbb").c_str(), O_RDONLY);
   ASSERT_EQ(::flock(other, LOCK_EX), 0);
   StaleTemporaryFiles stale;

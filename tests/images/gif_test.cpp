@@ -72,7 +72,8 @@ TEST(Gif, EverySizeDepthAndOrder) {
   }
 }
 
-// 90,000 pixels of noise fill the 4096 codes; the decoder continues with these until a clear code arrives.
+// 90,000 pixels of noise fill the table of 4096 codes; the decoder keeps the full table until a clear code
+// arrives.
 TEST(Gif, FullTableIsKept) {
   const Indices pixels = noise(90'000, 256, 5);
   Gif gif{300, 300};
@@ -210,7 +211,7 @@ TEST(Gif, TruncationIsRejected) {
   }
 }
 
-// Decoded pixels are right, and grey ones follow: missing bytes never count as a code.
+// Pixels before the truncation are right, and all others grey: missing bytes are never decoded as a code.
 TEST(Gif, LenientKeepsPixelsBeforeTruncation) {
   Gif gif{9, 7};
   const Bytes file = make_gif(gif, noise(63, 4, 2), {});

@@ -177,7 +177,7 @@ TEST(ImageStream, PaddingAfterAnImageIsSkipped) {
   EXPECT_NE(images_in(pgm + Bytes(4) + jpeg).reason.find("not an image"), std::string::npos);
 }
 
-// Skipped only if Exif identifies the file as a camera's.
+// Data after an image is skipped only if Exif identifies the file as a camera's.
 TEST(ImageStream, CameraTrailersAreSkipped) {
   const Bytes plain = encoded(Format::jpeg);
   const Bytes camera = with_thumbnail(plain, turned_exif());
@@ -299,7 +299,7 @@ TEST(ImageStream, EndlessImageIsRejected) {
   EXPECT_LE(given, std::size_t{1} << 17);
 }
 
-// Reads nothing after the image: an image from a camera is returned before the next one arrives.
+// Nothing is read after the image, so that an image from a camera is returned before the next one arrives.
 TEST(ImageStream, CompleteImagesAreReturnedAtOnce) {
   for (const Bytes& image : of_every_kind()) {
     if (image.size() < 64) continue;  // shorter than the bytes that identify the format

@@ -25,7 +25,7 @@ constexpr const char* kV1Mount = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup
 
 class Limits : public SystemTree {
  protected:
-  // Makes a version 2 group, in MiB; `max` as in the file.
+  // Makes a version 2 control group with sizes in MiB; `max` is the text of memory.max.
   void group_v2(const std::string& directory, const std::string& max, std::int64_t usage,
                 std::int64_t inactive, std::int64_t active) const {
     make(directory + "/memory.max", max + "\n");

@@ -65,7 +65,7 @@ TEST(Exif, AppliesEveryOrientation) {
   }
 }
 
-// For inserting an eXIf chunk into a PNG, and an APP1 segment into a JPEG.
+// The checksum of a PNG chunk.
 std::uint32_t crc32(std::span<const std::byte> bytes) {
   std::uint32_t crc = 0xFFFFFFFF;
   for (const std::byte b : bytes) {

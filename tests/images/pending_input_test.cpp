@@ -40,7 +40,7 @@ TEST(PendingInput, InspectsOnlyAFewBytes) {
   const std::string path = directory.file("a.png");
   save_text(path, "\x89PNG\r\n\x1A\n" + std::string(kLarge, 'x'));
   const std::int64_t before = bytes_read();
-  const std::int64_t the_look = bytes_read() - before;  // of /proc/self/io itself
+  const std::int64_t the_look = bytes_read() - before;  // bytes of one read of /proc/self/io
   PendingInput input(path, {}, InputKind::any);
   EXPECT_EQ(input.held_bytes(), kLarge + 8);
   EXPECT_LT(bytes_read() - before - 2 * the_look, 1024);

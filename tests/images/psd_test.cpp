@@ -54,7 +54,7 @@ TEST(Psd, EveryDepthVersionAndCompression) {
             }
             const auto reader = open_reader(make_psd(psd));
             EXPECT_EQ(reader->header().bits_per_sample, depth);
-            // In stored form, with 16 bits requested.
+            // With 16 bits requested, samples are returned as stored.
             const Image deep = decode(make_psd(psd), sixteen_bits());
             ASSERT_EQ(deep.shape().sample, depth == 16 ? Sample::u16 : Sample::u8);
             const Values values = samples(deep);
@@ -277,7 +277,7 @@ TEST(Psd, TruncationIsRejectedOrFilledWithGrey) {
       EXPECT_NE(failure(cut), "") << size;
       (void)failure(cut, lenient());
     }
-    Bytes less(good.begin(), good.end() - 1);  // a sample of alpha: missing ones are opaque
+    Bytes less(good.begin(), good.end() - 1);  // without the last alpha sample, which is opaque
     EXPECT_EQ(first_difference(whole.view(), decode(less, lenient()).view()), "");
     less.resize(26 + 4 + 4 + 4 + psd.layers.size() + 2 + (compression == 1 ? 24U : 0U));
     const auto reader = open_reader(less, lenient());
@@ -289,7 +289,7 @@ TEST(Psd, TruncationIsRejectedOrFilledWithGrey) {
   }
 }
 
-// Also for CMYK, whichever ink is missing.
+// In CMYK, too, a pixel is grey if any of its inks is missing.
 TEST(Psd, MissingInksAreGrey) {
   Psd psd{2, 2, kCmyk};
   psd.channels.assign(4, {10, 20, 30, 40});
@@ -311,7 +311,7 @@ TEST(Psd, PackedRowsHoldExactlyTheirPixels) {
     psd.channels = {Values(4)};
     psd.compression = 1;
     Bytes bytes = make_psd(psd);
-    bytes.resize(bytes.size() - 4);  // the length and one run
+    bytes.resize(bytes.size() - 4);  // removes the row's length and its only run
     put(bytes, static_cast<std::int64_t>(packed.size()), 2);
     for (const int byte : packed) put(bytes, byte, 1);
     return bytes;

@@ -1,5 +1,5 @@
-// Readers that give bands to several threads, through the engines: the same results as row by row, each band
-// begun in order and read once, and an end after every failure.
+// Readers that give bands to several threads, through the engines: the results equal those of reading row by
+// row, bands are begun in order and read once each, and every failure ends the run.
 #include <algorithm>
 #include <deque>
 #include <string>
@@ -115,7 +115,7 @@ TEST(ReaderBands, FileDoesNotDependOnBandsOrThreads) {
   }
 }
 
-// Bands of many heights: rows from one byte to more than a band may hold; writers with and without strips.
+// Shapes whose rows range from a few bytes to more than a band may hold; writers with and without strips.
 TEST(ReaderBands, AwkwardSizesWithWaitsAndEveryWriter) {
   for (const Shape& shape : {Shape{1, 1, 3}, Shape{5, 1203, 3}, Shape{20011, 90, 1}, Shape{1201, 997, 3}}) {
     const Image image = make_image(shape);

@@ -36,7 +36,7 @@ Plane<std::uint16_t, Host> view16(Image& image) {
   return image.untyped_view().as<std::uint16_t>();
 }
 
-// Noise in both bytes, with runs and steps, so that every filter is chosen somewhere.
+// Returns rows of noise and of noisy gradients, so that every filter is chosen somewhere.
 Image picture16(Shape shape, unsigned seed) {
   Image image(deep(shape));
   std::mt19937_64 random(seed);
@@ -126,7 +126,8 @@ bool decode_by_libpng(const Bytes& bytes, const HostView& image) {
 
 // ---- reading PNG ------------------------------------------------------------------------------------
 
-// Reads strict and lenient, whole and in bands; and with max_bits 8.
+// Expects the samples of `expected` from strict and lenient reads, of the whole image and in bands; with
+// max_bits 8, expects their reduction.
 void expect_reads(const Bytes& file, const Image& expected, const std::string& what) {
   const Values values = samples(expected);
   for (const bool forgiving : {false, true}) {
@@ -207,14 +208,14 @@ TEST(SixteenBits, MissingSamplesAreMidGrey) {
   EXPECT_EQ(from_text, (Values{(7 * 65535 + 500) / 1000, 32768, 32768}));
 }
 
-// Our own reader accepts and refuses the same damaged files as libpng, and no byte crashes either.
+// Our own reader accepts and refuses the same damaged files as libpng, and no changed byte crashes either.
 TEST(SixteenBits, DamagedFilesAreStable) {
   expect_stable_when_damaged(make_png(picture16({5, 4, 3}, 2), {}));
   expect_stable_when_damaged(make_png(picture16({5, 4, 1}, 2), {.interlaced = true}));
   expect_stable_when_damaged(bytes_of("P5 3 2 40000\nABCDEFGHIJKL"));
 }
 
-// The stored orientation moves whole samples: images of the high and of the low bytes move alike.
+// The stored orientation moves whole samples, so the high bytes and the low bytes move alike.
 TEST(SixteenBits, Orientation) {
   const Image image = picture16({21, 13, 3}, 4);
   for (int orientation = 1; orientation <= 8; ++orientation) {

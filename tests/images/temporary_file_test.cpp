@@ -31,7 +31,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Called before the system; returns an error number, or 0.
+// Called by the replaced functions. A function fails with the error number that its hook returns; 0: it
+// succeeds or calls the system.
 std::function<int(int fd, int operation)> before_flock;
 std::function<int(const char* from)> before_rename;
 std::function<int(int fd)> before_fdatasync, before_fsync;
@@ -215,7 +216,7 @@ TEST_F(TemporaryFiles, ArePrivateUntilComplete) {
   ::umask(old_mask);
 }
 
-// The rule of fs.protected_symlinks, whatever its setting.
+// Planted links are treated by the rule of fs.protected_symlinks, even if that setting is off.
 TEST_F(TemporaryFiles, PlantedLinksAreNotFollowed) {
   constexpr uid_t kOther = 65534;
   const std::string link = directory_.file("planted.png"), target = directory_.file("target.png");

@@ -315,7 +315,7 @@ TEST(TgaCorpus, RealPalettesBeginAboveZero) {
   }
 }
 
-// Files that differ in left and right, or top and bottom, differ only in the descriptor.
+// Inverting the descriptor's right-to-left bit mirrors the image.
 TEST(TgaCorpus, RealOrigins) {
   IMGPIPE_NEED_CORPUS();
   for (const char* name : {"top_right.tga", "bottom_right.tga"}) {

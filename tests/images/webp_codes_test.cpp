@@ -57,7 +57,8 @@ TEST(WebpCodes, StreamsWithManyGroupsAreValid) {
   }
 }
 
-// There are 40 distances. libwebp keeps the valid symbols of a code; without any it makes no image.
+// The alphabet of distances has 40 symbols. libwebp ignores other symbols of a code, and rejects a code that
+// has only those.
 TEST(WebpCodes, SymbolsBeyondTheAlphabetAreIgnored) {
   for (const std::vector<unsigned>& distances :
        std::vector<std::vector<unsigned>>{{0, 200}, {200, 39}, {40, 39}, {255, 0}, {39, 39}, {3, 39}}) {

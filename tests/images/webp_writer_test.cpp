@@ -71,7 +71,7 @@ TEST(WebpWriter, GreyBecomesColour) {
   }
 }
 
-// By libwebp's own functions for RGB and RGBA input.
+// Compares with the bytes that libwebp's own functions for RGB and RGBA input write.
 TEST(WebpWriter, BytesEqualLibwebps) {
   for (const int channels : {3, 4}) {
     for (const Size& size : {Size{1, 1}, {17, 9}, {90, 61}}) {

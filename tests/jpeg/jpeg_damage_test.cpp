@@ -57,7 +57,7 @@ void expect_equal(const Bytes& file, std::size_t number, const std::string& what
 
 constexpr int kShards = 4;
 
-// Parameters: which file, and which part of its bytes.
+// Parameters: the index of the file, and the shard of its bytes.
 class Damage : public testing::TestWithParam<std::tuple<std::size_t, int>> {
  protected:
   static Bytes whole() { return make_jpeg(small_files()[std::get<0>(GetParam())].jpeg); }

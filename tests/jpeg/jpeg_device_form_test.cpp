@@ -184,7 +184,7 @@ std::vector<std::uint8_t> stuffed(std::vector<bool> bits) {
   return bytes;
 }
 
-// Returns the bits in words of a slot, followed by ones.
+// Returns the bits packed into 32-bit words, as in a slot, and padded with ones.
 std::vector<std::uint32_t> slot_of(const std::vector<bool>& bits) {
   std::vector<std::uint32_t> words((bits.size() + 31) / 32 + 1, 0xFFFFFFFF);
   for (std::size_t i = 0; i < bits.size(); ++i) {
@@ -265,7 +265,7 @@ void expect_kept(const std::array<std::int32_t, kBlockSamples>& values, std::int
 }
 
 TEST(JpegRuns, BitsNeverOverwriteUnreadCoefficients) {
-  // The largest possible sum of squares, as equal coefficients at any position.
+  // The largest possible sum of squares, spread over `count` equal coefficients at every position.
   for (const auto& [count, size] : {std::pair{63, 128}, {16, 256}, {4, 512}, {1, 1023}}) {
     for (int first = 1; first + count <= kBlockSamples; ++first) {
       std::array<std::int32_t, kBlockSamples> values{};

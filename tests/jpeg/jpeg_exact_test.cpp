@@ -21,7 +21,8 @@ using Bytes = std::vector<std::byte>;
 
 constexpr std::int64_t kMaxPixels = 40'000'000;
 
-// With one thread and several, in bands that are not whole MCUs, and in chunks of a few bytes.
+// Returns readings with one and with several threads, some in bands that are not whole MCUs, some with chunks
+// of a few bytes.
 std::vector<Reading> all_readings(std::uint64_t seed) {
   const auto odd = static_cast<std::int64_t>(1 + seed % 11);
   const std::size_t chunk_bytes = 1 + seed * 7 % 300;
@@ -34,7 +35,7 @@ std::vector<Reading> all_readings(std::uint64_t seed) {
           {.rows = 16, .threads = 3, .common = 4, .scan_chunk_bytes = chunk_bytes},
           {.rows = 1, .threads = 8, .common = 1, .scan_chunk_bytes = 16}};
 }
-// The same for large images, in bands like those of the engines.
+// Returns readings for large images, most with bands as high as those of the engines.
 std::vector<Reading> large_readings() {
   if (kSanitized)
     return {{37}, {64, 2, 4}, {.rows = 40, .threads = 3, .common = 1, .scan_chunk_bytes = 3000}};
@@ -60,14 +61,14 @@ JpegOutcome automatic(const Bytes& file) {
   return read_jpeg(file, jpeg_options(CodecChoice::automatic, false, kMaxPixels));
 }
 
-// Every file with the best instruction set, and a fifth of the files with each of the others.
+// Tests every file with the best instruction set, and a fifth of the files with each of the others.
 class JpegExact : public testing::TestWithParam<int> {
  protected:
   static constexpr int kShards = 8;
 
   void TearDown() override { use_simd(""); }
 
-  // make(seed) returns a file, what(seed) a text. Checks this shard's part of `count` files.
+  // make(seed) returns a file, what(seed) its description. Checks this shard's part of `count` files.
   static void check(int count, const auto& make, const auto& what) {
     const std::vector<std::string> targets = simd_targets();
     const int step = kSanitized ? 8 * kShards : kShards;
@@ -180,7 +181,7 @@ TEST(JpegDecoder, ForcedTurboDecodesEverything) {
   }
 }
 
-// Other threads reach data that cameras append before the end of the image is seen.
+// Before any thread sees the end of the image, others may reach data that cameras append after it.
 TEST(JpegDecoder, IsUsedDespiteTrailingData) {
   Bytes file = make_jpeg({.width = 800, .height = 600, .quality = 85, .content = JpegContent::noise});
   file.resize(file.size() + 400'000);
@@ -196,7 +197,7 @@ TEST(JpegDecoder, IsUsedDespiteTrailingData) {
   }
 }
 
-// A reader may be destroyed with bands begun and rows left.
+// A reader may be destroyed before all begun bands, or all rows, are read.
 TEST(JpegDecoder, MayBeDestroyedInTheMiddle) {
   const Bytes file = make_jpeg({.width = 300, .height = 200, .content = JpegContent::noise});
   for (const std::int64_t given : {0, 1, 64, 190}) {
@@ -231,7 +232,8 @@ std::vector<MadeJpeg> large_jpegs() {
        .content = Content::photo},
       {.width = 1500, .height = 900, .stored = JCS_GRAYSCALE, .quality = 92, .content = Content::noise},
       {.width = 700, .height = 600, .factors = k420, .quality = 100, .content = Content::saturated},
-      // Bits that do not reveal their position: every block has the same two bits, or the same few bits.
+      // The bits do not reveal their position, because every block has the same two bits, or the same few
+      // bits.
       {.width = 4400,
        .height = 2900,
        .factors = k444,
@@ -249,7 +251,7 @@ std::vector<MadeJpeg> large_jpegs() {
        .quality = 90,
        .one_table = true,
        .content = Content::tiles},
-      // Mostly ones.
+      // Dense content, whose bits are mostly ones.
       {.width = 300, .height = 260, .factors = k444, .content = Content::dense},
       {.width = 640, .height = 300, .factors = k420, .step_percent = 100'000, .content = Content::extreme},
       {.width = 4000, .height = 3000, .factors = k420, .content = Content::sparse},

@@ -33,7 +33,7 @@ Bytes empty_segments(std::size_t count) {
   return out;
 }
 
-// With libjpeg's list of kept markers, the first file below took 8 s.
+// When libjpeg saved the markers in its list, the first file below took 8 s.
 TEST(JpegFacts, ManySegmentsTakeLinearTime) {
   const Bytes many = jpeg_with(empty_segments(60'000) + exif_segment());
   const Bytes too_many = jpeg_with(empty_segments(3'000'000));
@@ -103,7 +103,7 @@ TEST(JpegFacts, DataAfterTheEnd) {
   const Bytes pair = jpeg_with(segment(0xE2, bytes_of(std::string_view("MPF\0", 4)) + number(0)));
   const Bytes zeros(5000, std::byte{0});
   const Bytes film = number(24) + bytes_of("ftypmp42") + zeros;
-  const Bytes longer_box = number(32) + bytes_of("ftypheic") + zeros;  // 32 is white space
+  const Bytes longer_box = number(32) + bytes_of("ftypheic") + zeros;  // a length of 32 looks like a space
   const Bytes samsung = bytes_of("anything") + bytes_of("SEFHxxxxxxxxSEFT");
   for (const Bytes& good : {plain + zeros, plain + Bytes(7, std::byte{0xFF}), plain + bytes_of("\r\n"),
                             plain + film, plain + longer_box, plain + zeros + film, plain + samsung,

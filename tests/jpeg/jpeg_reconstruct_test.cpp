@@ -27,7 +27,7 @@ std::int64_t below(Random& random, std::int64_t limit) {
 
 // ---- blocks -----------------------------------------------------------------------------------------
 
-// The character of a block's coefficients.
+// The kind of coefficients in a block.
 enum class Content { photograph, few, flat_columns, constant, dense, extreme, mixed, contents };
 
 std::int16_t any_value(Random& random) {
@@ -174,7 +174,8 @@ TEST(JpegReconstruct, BlocksOnEveryTarget) {
   use_simd("");
 }
 
-// One coefficient at every position, over its range and beyond the range after dequantisation.
+// One coefficient at every position, with values over its whole range. After dequantisation, some exceed the
+// range.
 TEST(JpegReconstruct, EachCoefficientAlone) {
   std::array<std::uint16_t, 64> steps{};
   for (const std::string& target : simd_targets()) {
@@ -204,7 +205,7 @@ TEST(JpegReconstruct, EachCoefficientAlone) {
 
 // ---- rows -------------------------------------------------------------------------------------------
 
-// A row of samples with its margins, `offset` bytes after alignment.
+// A row of samples with or without margins, `offset` bytes after the beginning of its memory.
 struct Row {
   std::vector<std::uint8_t> memory;
   std::size_t begin;
@@ -288,7 +289,7 @@ TEST(JpegReconstruct, RowsOnEveryTarget) {
   use_simd("");
 }
 
-// Every luma with every pair of colours.
+// Every luma value with every pair of chroma values.
 TEST(JpegReconstruct, EveryColour) {
   Random random(1);
   Row y(256, false, 0, random);

@@ -165,7 +165,7 @@ File make_wild(const Factors& factors, Size size, unsigned restart_interval, std
   jpeg_compress_struct encoder{};
   jpeg_error_mgr errors{};
   encoder.err = jpeg_std_error(&errors);
-  errors.emit_message = [](j_common_ptr, int) {};  // it warns about steps of 16 bits
+  errors.emit_message = [](j_common_ptr, int) {};  // libjpeg warns about steps of 16 bits
   jpeg_create_compress(&encoder);
   auto* const common = reinterpret_cast<j_common_ptr>(&encoder);
   unsigned char* memory = nullptr;
@@ -181,7 +181,7 @@ File make_wild(const Factors& factors, Size size, unsigned restart_interval, std
     arrays[c] = encoder.mem->request_virt_barray(common, JPOOL_IMAGE, TRUE, mcus_across * across,
                                                  mcu_rows * down, down);
   }
-#if JPEG_LIB_VERSION >= 70  // it can scale (Ubuntu's)
+#if JPEG_LIB_VERSION >= 70  // an API with scaling, as on Ubuntu
   encoder.jpeg_width = encoder.image_width;
   encoder.jpeg_height = encoder.image_height;
 #endif
@@ -237,7 +237,7 @@ TEST(JpegReference, EqualsLibjpegOnImages) {
   }
 }
 
-// libjpeg-turbo's SIMD code wraps and saturates; on other processors, it does so at other points.
+// Out of range, libjpeg-turbo's SIMD code wraps and saturates at points that depend on the processor.
 #if defined(__x86_64__)
 TEST(JpegReference, EqualsLibjpegOutOfRange) {
   std::uint64_t seed = 0;
@@ -300,7 +300,7 @@ TEST(JpegReference, RejectsWrongRestartMarkers) {
     for (unsigned code = 1; code < 256; ++code) {
       std::vector<std::byte> other = data;
       other[i + 1] = static_cast<std::byte>(code);
-      // 0xFF counts as one more fill byte before the marker, which is then missing.
+      // If `code` is 0xFF, it is one more fill byte, and the marker is missing.
       EXPECT_EQ(is_taken(file, other), other == data) << "marker " << markers << " as " << code;
     }
   }

@@ -141,7 +141,7 @@ TEST(StagedScan, TooLargeScansAreRejected) {
   EXPECT_FALSE(stage_scan(scan, {}));
 }
 
-// No block has that many bytes: this is damage, and must not cost memory.
+// The blocks cannot use that many bytes, so the scan is damaged, and no memory may be reserved for them.
 TEST(StagedScan, MoreDataThanTheBlocksCanHaveIsRejected) {
   BaselineScan scan = scan_of({}, 5, 0);
   scan.data = {static_cast<const std::byte*>(nullptr), std::size_t{1} << 30};

@@ -1,5 +1,5 @@
-// clahe beyond the tests of every stage: the division into tiles, many tiles, several threads, and on a GPU
-// counts that overflow its counters.
+// Tests clahe beyond the tests of every stage: the division into tiles, many tiles, several threads and, on a
+// GPU, counts that overflow its counters.
 #include "kernels/clahe/clahe.h"
 
 #include <cstdlib>
@@ -224,7 +224,7 @@ struct LargeCase {
   ValueOf value;
 };
 
-// Counts above 2^16, crowded and flat contents, tiles narrower than a vector, tiles of many blocks.
+// Cases with counts above 2^16, few or many values, tiles narrower than a vector, tiles of many blocks.
 std::vector<LargeCase> large_cases() {
   const auto constant = [](auto, auto) { return std::int64_t{40000}; };
   const auto two = [](auto x, auto y) { return (x + y) % 2 == 0 ? std::int64_t{5} : std::int64_t{40007}; };

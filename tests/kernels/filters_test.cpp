@@ -50,7 +50,7 @@ struct Functions {
   void (*cpu)(const StageCall<Host>&, const Band&);
 };
 
-// Differences of 1 to `bits` bits, so that roots of every size are rounded.
+// Compares sobel on samples of `bits` bits, so that roots of every size are rounded.
 template <class T>
 void expect_equal_roots(const Functions<T>& sobel, int bits) {
   Pixels<T> in(613, 41);
@@ -72,7 +72,8 @@ TEST(Filters, SobelRoundsRootsOfEverySize) {
   for (int bits = 1; bits <= 16; ++bits) expect_equal_roots<Sample16>({sobel_reference, sobel_cpu}, bits);
 }
 
-// At the centre dx = a and dy = b; squared norms lie around the half between two roots (r^2 + r or 1 more).
+// Gradients at the centre (dx close to a, dy close to b) whose squared norm is near r^2 + r, where the
+// rounded root changes from r to r + 1.
 TEST(Filters, SobelAroundHalves) {
   Pixels<Sample16> in(3, 3);
   Pixels<Sample16> expected(3, 3);
@@ -246,7 +247,7 @@ TEST(Filters, BoxOnWideRowsAndLargestSums) {
 
 template <class T>
 void expect_equal_extremes(const Functions<T>& functions) {
-  // More columns than a chunk of the host's; several blocks of rows, and a part of one.
+  // More columns than a chunk of the host code; several blocks of rows, the last one incomplete.
   Pixels<T> wide(4096 + 77, 9);
   Pixels<T> tall(130, 301);
   fill_noise(wide, 8);

@@ -40,8 +40,7 @@ TEST(FloatDepth, ClampsAndRoundsHalvesUp) {
   EXPECT_EQ(converted<Sample8>(0.5F), 128);  // 127.5
 }
 
-// The environment is set and restored (flags, denormals, rounding), so that results do not depend on the host
-// process.
+// FloatEnvironment sets and restores flags, denormals and rounding; no result depends on the host process.
 TEST(FloatEnvironment, IsSetAndRestored) {
   const HostileFloats hostile;
   volatile float least = 1e-45F;
@@ -75,7 +74,7 @@ TEST(FloatGamma, ZerosInfinitiesSignsAndNan) {
   EXPECT_EQ(gamma_bits(1e38F, 10'000), float_bits(kInf));  // (1e38)^100
 }
 
-// Returns the maximum distance from pow() of doubles, in units in the last place of the result.
+// Returns the maximum error against pow() in double precision, in units in the last place of the result.
 double max_off(std::int64_t gamma) {
   const FloatGamma power{GammaExponent::of(gamma)};
   double most = 0;

@@ -1,5 +1,5 @@
-// The gamma table for 16-bit samples: results near a half, where a double is too inexact, are decided with
-// more digits. A search over 3000 gammas found the cases; they were checked with 60 digits.
+// Tests the gamma table for 16-bit samples. Results too close to a half for a double are decided with more
+// digits. The cases come from a search over 3000 gammas and were checked with 60 digits.
 #include <cmath>
 #include <cstring>
 #include <vector>

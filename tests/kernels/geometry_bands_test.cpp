@@ -104,7 +104,7 @@ TEST(Geometry, DamageOutsideTheCropIsAnError) {
   }
 }
 
-// A crop of a large image takes the memory of its bands, wherever it lies; skipped rows are read in bands.
+// A crop of a large image takes only the memory of its bands, at any position; it skips rows in bands.
 TEST(Geometry, CropOfALargeImageNeedsLittleMemory) {
   const Shape shape{50'000, 40'000, 3};
   for (const char* stages : {"crop:100x100+7+20000", "crop:100x1+7+39999", "crop:40000x30000+0+10000,smooth",
@@ -121,7 +121,7 @@ TEST(Geometry, CropOfALargeImageNeedsLittleMemory) {
   }
 }
 
-// A step that needs all rows begins a chain, which continues after it; on a device it is a chain of its own.
+// A step that needs all rows begins a chain, which later steps join unless it runs on a device.
 TEST(Geometry, StepThatNeedsAllRowsBeginsAChain) {
   const auto chains = [](const char* stages, ChainLength length) {
     const Plan plan = make_plan(parse_stages(stages), {300, 200, 3});

@@ -46,7 +46,7 @@ std::string difference(const Image& expected, const Image& got) {
   return "";
 }
 
-// Returns the source of output pixel (x, y): a second implementation of the documentation.
+// Maps output pixel (x, y) to its source pixel; a second, independent implementation of the documentation.
 using From = std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t x, std::int64_t y)>;
 
 struct Move {
@@ -244,7 +244,7 @@ Image made_by(Engine& engine, const std::string& stages, const Image& in) {
 struct EquivalentChains {
   const char *one, *other;
 };
-// For images of 61x47 pixels.
+// Chains that give equal results on images of 61x47 pixels.
 const std::vector<EquivalentChains> kEquivalentChains{
     {"rotate:90,rotate:90,rotate:90,rotate:90", ""},
     {"rotate:90,rotate:270", ""},

@@ -1,5 +1,5 @@
-// The median's exchanges for every possible input, by the 0-1 principle (Knuth, The Art of Computer
-// Programming 3, 5.3.4): exchanges that are right for all inputs of zeros and ones are right for all inputs.
+// Tests the median's exchange lists for every possible input, by the 0-1 principle (Knuth, The Art of
+// Computer Programming 3, 5.3.4): lists that are right for all inputs of zeros and ones are right for all.
 #include <algorithm>
 #include <array>
 #include <vector>

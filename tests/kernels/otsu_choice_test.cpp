@@ -1,5 +1,5 @@
-// Otsu's value chosen by exact sums (kernels/threshold/otsu_choice.h), as on a CUDA device, against the
-// reference that adds bin by bin.
+// Compares Otsu's threshold as chosen by exact sums on CUDA devices (kernels/threshold/otsu_choice.h) with
+// the reference, which adds bin by bin.
 #include "kernels/threshold/otsu_choice.h"
 
 #include <algorithm>
@@ -30,7 +30,7 @@ struct CandidateBins {
   std::vector<OtsuBin> sure, perhaps;
 };
 
-// Returns nullopt if rounding decides whether a lower class is large enough.
+// Returns the bins that may separate classes; nullopt if rounding decides if a lower class is large enough.
 std::optional<CandidateBins> candidate_bins(const Counts& counts, const OtsuTotals& all) {
   CandidateBins bins;
   double samples = 0;
@@ -55,7 +55,7 @@ OtsuLimits limits_of(const OtsuTotals& all, const OtsuBin& bin) {
   return otsu_limits(otsu_point(all, bin));
 }
 
-// Returns nullopt if rounding decides, or if there are too many samples.
+// Returns the chosen value; nullopt if rounding decides, or if there are too many samples.
 std::optional<int> chosen(const Counts& counts) {
   OtsuTotals all{0, 0, 0};
   for (std::size_t v = 0; v < counts.size(); ++v) {
@@ -234,7 +234,7 @@ TEST(OtsuChoice, SmallestAllowedClasses) {
     }
   }
   EXPECT_GT(decided, cases / 2);
-  EXPECT_LT(decided, cases);  // those around the smallest share are left to the reference
+  EXPECT_LT(decided, cases);  // some cases around the smallest share are undecided
 }
 
 }  // namespace

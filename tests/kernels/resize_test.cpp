@@ -64,7 +64,7 @@ Grid picture(const Geometry& g, const std::string& content, std::uint32_t seed) 
   return grid;
 }
 
-// The source image of the OpenCV rows below.
+// Makes the source image of the OpenCV results below.
 Grid opencv_picture(std::int64_t width, std::int64_t height) {
   Grid grid(static_cast<std::size_t>(height));
   for (std::int64_t y = 0; y < height; ++y) {
@@ -101,7 +101,7 @@ std::vector<Sample8> samples_of(const Grid& grid, const RowRange& rows) {
   return samples;
 }
 
-// Resizes one plane in bands of a given number of rows; 0: the reference, in one call.
+// Resizes one plane in bands of a given number of rows; with 0 rows, uses the reference in one call.
 class Resizing {
  public:
   Resizing(const Grid& in, const Parameters& parameters)
@@ -231,7 +231,7 @@ TEST(Resize, MeanOfAVeryTallColumn) {
 
 // ---- OpenCV -----------------------------------------------------------------------------------------
 
-// Made with cv2 5.0.0 (linear and area the same with 4.12.0): h = 2166136261, and for each byte v of
+// Made with cv2 5.0.0 (4.12.0 gives the same for linear and area): h = 2166136261, and for each byte v of
 //   cv2.resize(picture, (width, height), interpolation=M).tobytes()
 // h = (h ^ v) * 16777619 % 2**32, with M = INTER_LINEAR_EXACT, INTER_NEAREST_EXACT or INTER_AREA.
 struct OpenCvRow {

@@ -1,4 +1,5 @@
-// Memory, copies and rotations in images/ follow the size of the sample type. Functions for 8 bits reject 16.
+// Tests that memory, copies and rotations in images/ use the size of the sample type, and that functions for
+// 8-bit samples reject 16-bit ones.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The stretch of 16-bit samples as an integer product (kernels/contrast/wide_stretch.h) against its formula.
+// Compares the stretch of 16-bit samples, an integer product (kernels/contrast/wide_stretch.h), with its
+// formula: every distance for many spans, some distances for every span.
 #include "kernels/contrast/wide_stretch.h"
 
 #include <algorithm>
@@ -38,7 +39,8 @@ TEST(WideStretch, EveryDistanceForManySpans) {
   }
 }
 
-// Both ends of every span, and random distances in between: testing near every rounding takes too long.
+// Tests both ends of every span and random distances in between. Testing the distances near every rounding
+// boundary takes too long.
 TEST(WideStretch, SomeDistancesForEverySpan) {
   std::mt19937 random(16);
   for (int span = 1; span < kBins16; ++span) {
@@ -69,7 +71,7 @@ TEST(WideStretch, EveryEightBitRange) {
   }
 }
 
-// Without a range, values are unchanged or only converted.
+// If hi <= lo, values are unchanged or only converted.
 TEST(WideStretch, EveryValueWithoutARange) {
   const WideStretch same = wide_stretch<Sample16, Sample16>(9, 9);
   const WideStretch narrow = wide_stretch<Sample8, Sample16>(9, 3);

@@ -34,7 +34,7 @@ BenchOptions options_of(const Words& arguments) {
   return read_bench_options(parser);
 }
 
-// The message of a refusal; empty: the arguments are accepted.
+// Returns the error message, or "" if the arguments are accepted.
 std::string refusal(const Words& arguments) {
   try {
     (void)options_of(arguments);

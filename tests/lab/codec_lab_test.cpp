@@ -41,7 +41,8 @@ MadeJpeg made(std::int64_t width, std::int64_t height, JpegFactors luma, JpegCon
   return jpeg;
 }
 
-// Every sampling at sizes around blocks and MCUs, one row, one column; restarts; coefficients out of range.
+// Returns JPEGs of every sampling at sizes around blocks and MCUs, with one row or column, with restarts, and
+// with coefficients out of range.
 std::vector<NamedSubject> jpeg_subjects() {
   std::vector<MadeJpeg> jpegs;
   for (const JpegFactors luma : {JpegFactors{1, 1}, {2, 1}, {2, 2}, {1, 2}}) {
@@ -140,7 +141,7 @@ INSTANTIATE_TEST_SUITE_P(Threads, HostCodecLabTest,
 
 // ---- detection of wrong results -----------------------------------------------------------------------
 
-// Returns the right results, except for a change by the test in the last image.
+// Returns the right results, but the test changes those of the last image.
 class Spoiled final : public HostCodecRun {
  public:
   using Change = void (*)(CodecOutput&);

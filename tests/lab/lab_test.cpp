@@ -212,7 +212,7 @@ TEST(Lab, NppIsAvailableOrReportsWhyNot) {
 }
 #endif
 
-// NPP read beyond its input at 65500 x 65000.
+// With 65500x65000 pixels, NPP reads beyond its input.
 TEST(Lab, LibrariesWithNarrowOffsetsSkipLargeImages) {
   StageVariant variant = variant_named("hist", "npp");
   variant.launch = [](const StageCall<Device>&, const VariantLaunch&) -> CudaStatus { return 0; };

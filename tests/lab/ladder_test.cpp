@@ -1,5 +1,5 @@
 // Compares every variant of every ladder with its stage's reference: awkward shapes, contents, and grids from
-// 32 x 1 to 1024 threads and many blocks.
+// one block of 32 threads to many blocks of 1024.
 #include <algorithm>
 #include <cstdlib>
 #include <ostream>
@@ -163,7 +163,7 @@ class Ladder : public testing::TestWithParam<VariantIndex> {
 TEST_P(Ladder, AwkwardShapes) {
   IMGPIPE_NEED_VARIANT();
   std::vector<Size> sizes = awkward_sizes();
-  // More rows or columns than a grid has.
+  // More rows or columns than a grid's y dimension can have.
   sizes.push_back({2, 70001});
   sizes.push_back({70001, 2});
   for (const Size& size : sizes) {
@@ -203,7 +203,7 @@ TEST_P(Ladder, Grids) {
   }
 }
 
-// More rounds than a byte counter holds, more than one wave, on one block and on many.
+// More rounds than a byte counter can count and more than one wave of blocks; on one block and on many.
 TEST_P(Ladder, LargerImage) {
   IMGPIPE_NEED_VARIANT();
   for (const std::string content : {"noise", "constant"}) {

@@ -1,4 +1,4 @@
-// imgpipe bench --with on a device: right variants are rows of the ladder, faults are reported.
+// imgpipe bench --with on a device: correct variants become rows of the ladder, faults are reported.
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -109,7 +109,7 @@ TEST_F(UserKernelOnCuda, AppearsInTheLadderInEveryFormat) {
 TEST_F(UserKernelOnCuda, WrongResultIsLocatedAndNotTimed) {
   IMGPIPE_NEED_CUDA_AND_NVCC();
   expect_wrong(hist_code(kCount, kLaunch), "first in bin ");  // the counters hold garbage
-  // Omits the last column; then works only for widths that are a multiple of 32.
+  // The first kernel omits the last column; the second works only for widths that are multiples of 32.
   expect_wrong(hist_code("  if (x >= width - 1) return;\n" + kCount, kClear + kLaunch), "on noise 1x1: ");
   expect_wrong(hist_code("  if (x >= width / 32 * 32) return;\n" + kCount, kClear + kLaunch), ": expected ");
   // Assumes that rows have no padding.
@@ -155,7 +155,7 @@ TEST_F(UserKernelOnCuda, FailedLaunchIsWrong) {
   std::string launch = kLaunch;
   launch.replace(launch.find("256"), 3, "2048");
   expect_wrong(hist_code(kCount, kClear + launch), "fails: invalid ");
-  // More rows of blocks than a grid has, which small images do not reveal.
+  // Launches more rows of blocks than a grid can have; small images do not reveal this.
   expect_wrong(
       hist_code(kCount, "  const dim3 rows(grid.x, call.height);\n" + kClear +
                             "  count<<<rows, 256, 0, call.stream>>>(call.in, call.in_pitch, call.width, "

@@ -86,7 +86,7 @@ TEST(UserKernelSource, IncludesTheVariantAndItsDependencies) {
   const VariantSource b = user_source("my.cu", two, "hist", "b");
   EXPECT_TRUE(has(b.text, "b_kernel()"));
   EXPECT_FALSE(has(b.text, "a_kernel"));
-  // Unexpected layout: returns the whole file, up to the limit.
+  // If the layout is unexpected, user_source() returns the whole file, up to the limit.
   const VariantSource whole =
       user_source("my.cu", "  #define H IMGPIPE_HIST(c,\"c\")\n  H {}\n", "hist", "c");
   EXPECT_TRUE(has(whole.text, "#define H"));
@@ -177,7 +177,7 @@ TEST_F(UserKernelCompiler, ReceivesVerbatimArgumentsWithoutAShell) {
   EXPECT_TRUE(has(result.err, "to stdout\n")) << "what a compiler says goes to stderr";
   const std::string arguments = "\n" + load_text(said);
   EXPECT_TRUE(has(arguments, "\n" + source + "\n-DA=b  c\n$(exit)\n-w\n")) << arguments;
-  // By its name only, from PATH.
+  // A compiler given by name only is found in PATH.
   const RunResult by_name =
       list({"--with", source}, {{"NVCC", "nvcc"}, {"PATH", directory_.path().string()}});
   EXPECT_TRUE(has(by_name.err, "exit code 7")) << by_name.err;

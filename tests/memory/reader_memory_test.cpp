@@ -1,5 +1,5 @@
-// The memory of readers, counted byte for byte: nothing proportional to the image on opening, later no more
-// than the estimate, and not much less.
+// Tests the memory of readers, counted byte for byte: opening allocates nothing proportional to the image,
+// and reading takes no more than the estimate, and not much less.
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -140,7 +140,7 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   DecodeOptions lenient;
   lenient.lenient = true;
-  // Our own decoder allows for the most that 64 KB of file can encode; a photograph needs under a third.
+  // Our own decoder's estimate assumes the most that 64 KB can encode; a photograph needs less than a third.
   constexpr double kOwnDecoderLooseness = 3.5;
   const auto jpeg = [&](const std::string& name, const JpegKind& kind, double looseness = 1.05) {
     all.push_back(
@@ -180,7 +180,7 @@ std::vector<Case> cases() {
   }
   all.push_back({"deep_png_one_row", [] { return make_png(16, 4, false, 700'001, 1); }, sixteen, 1.5});
   all.push_back({"deep_of_8_bits", [] { return make_png(8, 3, false); }, sixteen});
-  // Two rows; three when libpng checks the end of the file.
+  // The reader holds two rows; three when libpng checks the end of the file.
   all.push_back({"png_one_row", [] { return make_png(8, 4, false, 700'001, 1); }, {}, 1.5});
   all.push_back({"png_one_row_16", [] { return make_png(16, 4, false, 700'001, 1); }});
   all.push_back({"gif", [] { return make_gif(false); }});

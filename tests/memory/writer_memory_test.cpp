@@ -79,7 +79,7 @@ Bytes write(Writer& writer, ConstHostView image, bool taken, std::int64_t band =
   return bytes;
 }
 
-// As write(), but keeps no bytes.
+// Like write(), but keeps no bytes.
 void write_and_drop(Writer& writer, ConstHostView image, bool taken) {
   const std::int64_t at_once = writer.strip_rows() > 0 ? writer.strip_rows() : 16;
   for (std::int64_t y = 0; y < image.height; y += at_once) {
@@ -109,7 +109,7 @@ std::vector<Choice> choices() {
     // The estimate is twice the coded bytes, because a zero follows each 0xFF; noise has few of those.
     for (const int channels : {1, 3}) all.push_back({Format::jpeg, channels, {.quality = quality}, 2.25});
   }
-  // Level 9 takes the memory of level 6, and ten times as long.
+  // Level 9 takes as much memory as level 6, and ten times as long.
   for (const int level : {0, 1, 2, 3, 6}) all.push_back({Format::png, 3, {.png_level = level}, 1.3});
   // libwebp's memory depends on the image: it is greatest if nothing repeats.
   for (const int level : {0, 1, 3}) all.push_back({Format::webp, 3, {.webp_level = level}, 3});
@@ -213,7 +213,7 @@ TEST(WriterMemory, TiffTakenInPartsHoldsOnlyItsStrips) {
       const auto writer = make_writer(Format::tiff, shape, {.tiff_packing = packing, .tiff_tile = tile});
       const std::int64_t held = peak_of([&] { write_and_drop(*writer, image.untyped_view(), true); });
       EXPECT_LE(held, writer->working_bytes_when_taken(16) + 4096);
-      EXPECT_LT(held, 8 << 20) << static_cast<int>(packing) << ", tiles of " << tile;  // of 36 MB
+      EXPECT_LT(held, 8 << 20) << static_cast<int>(packing) << ", tiles of " << tile;  // the image has 36 MB
     }
   }
 }
@@ -223,7 +223,7 @@ TEST(Deflate, NoiseAndLongestCodesStayWithinTheBound) {
     StripDeflater deflater(level);
     for (const std::size_t size : {std::size_t{1}, std::size_t{1000}, std::size_t{1} << 19}) {
       Bytes strip(size);
-      // Bytes with the longest codes at level 0, in an order that does not repeat.
+      // Noise, or bytes with the longest codes at level 0, in an order that does not repeat.
       for (const unsigned few : {0U, 48U}) {
         std::uint64_t state = 7;
         for (std::byte& byte : strip) {

@@ -1,4 +1,4 @@
-// The parts of metadata alone: EXIF parsed and rewritten, XMP, profiles.
+// Tests the blocks of metadata in isolation: EXIF parsed and rewritten, XMP, profiles.
 #include <algorithm>
 #include <functional>
 #include <random>
@@ -255,7 +255,7 @@ TEST(OmeXml, FileNamesAreRemoved) {
   }
 }
 
-// In a series of files, each result describes only itself: the planes of T = 1, of both channels.
+// In a series of files, each result describes only its own planes: here those with T = 1, of both channels.
 TEST(OmeXml, SeriesKeepsOnlyThePlanesOfItsFile) {
   const auto all = [](const std::string& root) {
     std::string inside = "<Channel ID=\"c0\"/><Channel ID=\"c1\"/>";
@@ -278,7 +278,7 @@ TEST(OmeXml, SeriesKeepsOnlyThePlanesOfItsFile) {
               "OME-XML of other files of the series (not part of the output), "
               "OME-XML's UUIDs and file names (of the input)");
   }
-  // Likewise for channels.
+  // The same for a series with one file per channel.
   const std::string by_channel = ome(image_of_ome(0, "SizeZ=\"1\" SizeC=\"2\" SizeT=\"1\"",
                                                   "<Channel ID=\"c0\"/><Channel ID=\"c1\"/>" +
                                                       plane_of_ome("FirstC=\"0\"", uuid_of_ome("0")) +
@@ -327,7 +327,7 @@ TEST(OmeXml, InconsistentTextIsRejected) {
     EXPECT_TRUE(reason(ome(bad)).starts_with("damaged: ")) << bad;
 }
 
-// Truncated or changed anywhere, it is refused or stays well-formed.
+// OME-XML that is truncated or changed anywhere is refused or stays well-formed.
 TEST(OmeXml, DamageIsSafe) {
   const std::string text =
       ome(image_of_ome(0, "SizeZ=\"1\" SizeC=\"1\" SizeT=\"2\" SignificantBits=\"12\"",

@@ -114,7 +114,7 @@ TEST(Metadata, UnsupportedMetadataIsReported) {
   EXPECT_EQ(kept.unpreserved_profile, "Adobe RGB (1998)");
 }
 
-// An invalid orientation is dropped, and so is a block without anything else.
+// An invalid orientation is dropped, and so is its block if it contains nothing else.
 TEST(Metadata, BlockWithOnlyABadOrientationIsDropped) {
   Metadata given;
   ExifParts parts;
@@ -212,7 +212,7 @@ TiffMetadataField tiff_field(int tag, int type, const std::vector<T>& values) {
   return field;
 }
 
-// A description and the georeference of a TIFF; `end`: the end of the text of its one key.
+// Returns the description and the georeference of a TIFF; `end`: the end of the text of its only text key.
 Metadata tiff_metadata(std::uint16_t end = 5) {
   Metadata metadata;
   metadata.fields = {tiff_field<char>(270, 2, {'O', 'M', 'E', 0}),
@@ -264,7 +264,7 @@ TEST(Metadata, ResolutionInADescribedUnitIsPreserved) {
   EXPECT_EQ(lost_metadata_text(kept(Format::tiff, true).lost), "resolution (resized)");
   EXPECT_FALSE(kept(Format::png).metadata->resolution);
   EXPECT_EQ(lost_metadata_text(kept(Format::png).lost), "");
-  given.resolution = Resolution();  // one in no unit
+  given.resolution = Resolution();  // a resolution without a unit
   const Bytes nothing = file_with(Format::tiff, given);
   const ImageChanges resized{.output = Format::tiff, .shape = {17, 11, 3}, .scaled = true};
   EXPECT_EQ(lost_metadata_text(keep_metadata(nothing, resized).lost), "");

@@ -238,7 +238,7 @@ TEST(MetadataResolution, ExifAgreesWithTheResult) {
         keep_metadata(file_with(Format::png, given), {.output = Format::tiff, .shape = {17, 11, 3}});
     EXPECT_EQ(exact.metadata->resolution->x, 72U);
     EXPECT_EQ(exact.metadata->resolution->x_of, 1U);
-    // Without such fields in EXIF, none are added.
+    // If EXIF has no resolution fields, none are added.
     ExifParts maker;
     maker.image = {{0x010F, exif_text("Maker")}};
     given.exif = maker.build();

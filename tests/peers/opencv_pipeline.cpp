@@ -1,8 +1,9 @@
-// The same job with OpenCV: grey, histogram, min/max stretch, 5x5 mean; for compare.sh and batch.sh only.
+// imgpipe's default stages with OpenCV, for compare.sh and batch.sh only: grey, histogram, min/max stretch,
+// 5x5 mean.
 //
 //   opencv_pipeline IN OUT            one image, end to end; PNG at level 1
 //   opencv_pipeline --files FOLDER IN...   many images on one thread, into FOLDER, as PNG
-//   opencv_pipeline --stages IN N     the four stages alone on one thread: N times, the median in ms
+//   opencv_pipeline --stages IN N     the four stages alone, N times on one thread; prints the median in ms
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,4 +1,5 @@
-// The same job with libvips in one process: grey, histogram, min/max stretch, 5x5 mean; for compare.sh only.
+// imgpipe's default stages with libvips in one process, for compare.sh only: grey, histogram, min/max
+// stretch, 5x5 mean.
 //
 //   vips_pipeline IN OUT.png      PNG at level 1
 #include <cstdio>

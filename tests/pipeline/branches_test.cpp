@@ -1,5 +1,5 @@
-// Several results of one decoded image: equal to those of separate runs by the reference, whatever the
-// engine, its threads, bands and memory. A failure prints the lists of stages, the image and the run.
+// Compares several results of one decoded image with those of separate runs by the reference, for every
+// engine and any threads, bands and memory. A failure prints the lists of stages, the image and the run.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -259,7 +259,8 @@ TEST_P(BranchesOf, EqualSeparateRuns) {
 INSTANTIATE_TEST_SUITE_P(Engines, BranchesOf, testing::Values("reference", "cpu", "bands", "cuda"),
                          [](const auto& engine) { return engine.param; });
 
-// A few rows of the other result need far more rows of the written image than a band has.
+// The written image is streamed although another result is computed from it and may need far more of its rows
+// at once than a band has.
 TEST(Branches, AnImageIsStreamedThatAnotherResultIsMadeOf) {
   for (const std::vector<std::string>& lists : {std::vector<std::string>{"gray,resize:4:2", "gray"},
                                                 {"smooth,crop:5x3+1+50", "smooth"},

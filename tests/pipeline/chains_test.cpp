@@ -27,7 +27,7 @@ std::int64_t max_band_bytes(const std::string& stages, const Shape& shape, Forma
   return most;
 }
 
-// Returns how often rows are computed, averaged over a frame, for the frame where that is most often.
+// Returns how often each row is computed on average, for the frame with the highest average.
 double max_times_made(const std::string& stages, const Shape& shape, Format format) {
   const Plan plan = plan_of(stages, shape);
   const auto writer = make_writer(format, plan.output);

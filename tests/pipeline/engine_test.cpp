@@ -183,7 +183,7 @@ TEST_P(Engines, ComparisonFindsDifferences) {
   Outcome tested = run(image, "gray,hist,contrast", 0, true);
   for (const Difference& difference : compare_outcomes(tested, reference))
     EXPECT_EQ(difference.text(), "identical");
-  // The first step's output; its memory belongs to the outcome.
+  // Changes the first step's output; the cast is safe because the outcome owns this memory.
   const_cast<Sample8*>(tested.outputs[0].plane<Sample8>(0).row(2))[3] ^= 4;
   tested.histograms[1][17] += 5;
   const std::vector<Difference> differences = compare_outcomes(tested, reference);

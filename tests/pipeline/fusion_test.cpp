@@ -1,5 +1,5 @@
-// The steps that --fuse joins: neighbours that form a row of the table, from the left, each step once. The
-// expected labels are derived from the plan without --fuse.
+// Tests which steps --fuse joins: from left to right, adjacent steps that form a row of the table, with each
+// step joined at most once. The expected labels are derived from the plan without --fuse.
 #include <array>
 #include <optional>
 #include <string>

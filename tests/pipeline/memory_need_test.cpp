@@ -62,7 +62,7 @@ TEST(MemoryNeed, GreyResultNeedsNoColourPlanes) {
   EXPECT_LT(engine->memory_need({plan, reader, writer.get(), true}).bytes, 20 * kMB);
 }
 
-// Images that are held take twice the bytes of 8 bits.
+// Whole images in memory take twice the bytes of 8-bit images.
 TEST(MemoryNeed, DoublesForSixteenBits) {
   for (const auto& engine : {make_cpu_engine(1), make_reference_engine()}) {
     for (const Format format : {Format::png, Format::pgm}) {
@@ -170,8 +170,8 @@ TEST(MemoryNeed, CountsEveryBandInFlight) {
   }
 }
 
-// The need includes all results (the last one encoded, or also kept) and, if several lists read it, the
-// decoded image.
+// The need includes all results (the last one encoded and, if requested, kept), and the decoded image if
+// several lists read it.
 TEST(MemoryNeed, OfSeveralResultsIsWhatTheyTake) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
   using Lists = std::vector<std::string_view>;

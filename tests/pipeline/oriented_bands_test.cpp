@@ -18,7 +18,7 @@ namespace imgpipe::test::oriented_bands_test {
 namespace {
 
 const std::vector<Shape>& shapes() {
-  // Strips of 64 rows, of one, and of a few; widths and heights just above and below these.
+  // Shapes that give strips of 64 rows, of one and of a few; widths and heights just above and below these.
   static const std::vector<Shape> all{{1, 1, 3},   {1, 70, 1},    {70, 1, 2},       {37, 200, 3},
                                       {65, 64, 4}, {400, 129, 3}, {120'000, 11, 3}, {700'001, 3, 1}};
   return all;

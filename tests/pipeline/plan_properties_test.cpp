@@ -60,8 +60,7 @@ std::optional<Plan> plan_of(const Request& request) {
   }
 }
 
-// Checks a plan of one list: each step receives the frame of the previous step, which it reads, and the last
-// frame is the image's.
+// Checks a plan of one list: each step reads the previous step's frame, and the last frame is the image's.
 std::string wrong_step(const Plan& plan) {
   FrameType frame = frame_type_of(plan.input);
   std::vector<std::string> labels;

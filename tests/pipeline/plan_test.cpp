@@ -96,7 +96,7 @@ TEST(Plan, EndsInEightBitsIfTheFormatRequiresIt) {
   EXPECT_EQ(make_plan(parse_stages("smooth"), wide(kRgba)).output, wide(kRgba));
 }
 
-// A stage without a CUDA kernel for 16-bit samples is found; all stages have one for 8 bits.
+// why_not_on_cuda() names the first stage without a 16-bit CUDA kernel; all stages have one for 8 bits.
 TEST(Plan, StepsWithoutCudaAreFound) {
   EXPECT_EQ(why_not_on_cuda(make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb)), "");
   for (const Stage& stage : stage_table()) {
@@ -341,7 +341,7 @@ TEST(Plan, RejectsTooLargeImages) {
             "resize:100:101 would produce 100x101 pixels; raise --max-pixels (now 10000)");
   EXPECT_EQ(refused("resize:100:101,resize:1:1", kRgb, 10'000),
             "resize:100:101 would produce 100x101 pixels; raise --max-pixels (now 10000)");
-  // An inserted step precedes the step that needs it.
+  // The error names the inserted step, because it precedes the step that needs it.
   const std::string more = " would produce 8x4 pixels; raise --max-pixels (now 10)";
   for (const char* stages : {"smooth", "hist", "contrast", "smooth,crop:9x9"})
     EXPECT_EQ(refused(stages, kRgb, 10), "split*" + more);

@@ -95,7 +95,7 @@ TEST(Affinity, DefaultsToOneProcessorIfUnknown) {
   };
   EXPECT_EQ(processors_by_affinity(failing), 1);
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(processors_by_affinity(failing), 1);  // endless EINVAL ends, too
+  EXPECT_EQ(processors_by_affinity(failing), 1);  // the search ends even if every call fails with EINVAL
 }
 
 }  // namespace

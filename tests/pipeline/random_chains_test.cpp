@@ -93,7 +93,7 @@ Trial random_image(Random& random, Sample sample, int channels) {
   return trial;
 }
 
-// Appends a step with random values that the planner accepts; false if no attempt finds any.
+// Appends a step with random values that the planner accepts; returns false if no attempt finds one.
 bool add_step(Random& random, const Stage& stage, Trial& trial, ChainCounts& counts) {
   trial.steps.emplace_back();
   for (int draw = 0; draw < kMaxDraws; ++draw) {
@@ -132,7 +132,7 @@ std::optional<Trial> chain_with(Random& random, const Pair& pair, const std::set
                                 int channels, ChainCounts& counts) {
   for (int draw = 0; draw < kMaxImages; ++draw) {
     Trial trial = random_image(random, sample, channels);
-    // A pair is rejected more often after other steps, so later attempts have fewer, then none.
+    // A pair is rejected more often after other steps, so later attempts add fewer of these, then none.
     for (std::int64_t before = draw < 4 ? below(random, 4 - draw) : 0; before > 0; --before)
       static_cast<void>(add_step(random, *any_stage(random), trial, counts));
     if (!add_step(random, *pair.first, trial, counts) || !add_step(random, *pair.second, trial, counts))
@@ -187,7 +187,7 @@ void expect_equal(Random& random, const Trial& chain, const std::vector<TrialEng
 
 // ---- the tests --------------------------------------------------------------------------------------
 
-// Returns why no plan for images with that many channels runs a pair of stages; empty if some do.
+// Returns why no plan for images with `channels` channels runs a pair of stages; empty if some plan does.
 std::string_view why_never(const Pair& pair, int channels) {
   const bool first = pair.first->name == "gray";
   const bool second = pair.second->name == "gray";

@@ -75,7 +75,7 @@ TEST(Soak, TwoThousandImagesDoNotGrowMemory) {
     }
   }
   EXPECT_EQ(failed, static_cast<int>(2000 / inputs.size()));
-  // The allocator's reserve varies by a few megabytes; leaking one small image each would add 600 of them.
+  // The allocator's reserve varies by a few megabytes; a leak of one small image per run would add 600 MB.
   EXPECT_LE(resident_bytes(), settled_bytes + settled_bytes / 50 + (4 << 20));
   EXPECT_EQ(entries("/proc/self/fd"), settled_descriptors);
   // There are fewer threads if workers ran ahead of this thread and have already ended.
@@ -128,7 +128,7 @@ TEST(Soak, BatchOfTenThousandImagesDoesNotGrow) {
               static_cast<double>(settled_bytes) / 50 + (1 << 20));
   // The number of files open at this moment varies, by up to one per worker and direction.
   EXPECT_NEAR(static_cast<double>(entries("/proc/self/fd")), static_cast<double>(settled_descriptors), 6);
-  // There are fewer if workers ran ahead of this thread and have already ended.
+  // There are fewer threads if workers ran ahead of this thread and have already ended.
   EXPECT_LE(entries("/proc/self/task"), settled_threads);
   while (!batch.finished()) {
     if (const auto result = batch.next(std::chrono::seconds(10))) {

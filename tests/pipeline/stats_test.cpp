@@ -195,7 +195,7 @@ TEST(CountingWriter, ReplacesAnEncoder) {
 TEST(Exact, RatioIsRoundedOnce) {
   std::mt19937_64 random(16);
   for (int i = 0; i < 20'000; ++i) {
-    // Both fit a double, and a division of doubles is rounded once.
+    // Both numbers fit a double, and a division of doubles is rounded once.
     const std::uint64_t numerator = random() >> (11 + random() % 50);
     const std::uint64_t denominator = (random() >> (11 + random() % 50)) + 1;
     ASSERT_EQ(rounded_ratio(numerator, denominator),

@@ -1,5 +1,5 @@
-// Compares images in bands through a device whose memory is the host's with the reference: every plan, shape
-// and limit, to the byte of the file.
+// Runs images in bands through a device whose memory is the host's, and compares the files with the
+// reference's, byte for byte: every plan, shape and limit.
 #include "pipeline/devices/device_bands.h"
 
 #include <string>
@@ -58,7 +58,7 @@ Outcome run_job(Engine& engine, const Image& image, const JobOptions& options) {
   return outcome;
 }
 
-// Returns roughly the lowest limit for a job's bands, a multiple of it, and more than enough.
+// Returns three limits: roughly the lowest that a job's bands need, five times that, and more than enough.
 std::vector<std::int64_t> limits_for(const Image& image, const JobOptions& options) {
   for (std::int64_t bytes = 4096;; bytes += bytes / 2) {
     HostBandDevice device(bytes, Queued::at_once);
@@ -262,7 +262,7 @@ TEST(DeviceBands, HostMemoryDoesNotGrowWithTheImage) {
       return chains_need({.plan = plan, .reader = *reader, .writer = writer.get(), .handed_on = true}, true)
           .with_threads(8);
     };
-    EXPECT_LT(need(200'000), need(100'000) + (std::int64_t{1} << 20));  // for the list of the file's parts
+    EXPECT_LT(need(200'000), need(100'000) + (std::int64_t{1} << 20));  // 1 MiB: the list of the file's parts
     EXPECT_LT(need(200'000), std::int64_t{1} << 30);
   }
 }

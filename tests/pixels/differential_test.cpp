@@ -41,7 +41,7 @@ constexpr bool kHasCuda = true;
 constexpr bool kHasCuda = false;
 #endif
 
-// Calls by backend, so that a test can prove which implementation ran.
+// Number of calls by backend, so that a test can prove which implementation ran.
 std::map<std::string, int> calls_made;
 
 // Copies rows of a plane; returns an empty image for an empty plane.
@@ -100,7 +100,8 @@ std::vector<Backend> make_backends() {
          ++calls_made["cuda"];
          return run_on_cuda(stage, call);
        }}};
-  // With sanitizers, computing the expected result detects writes of the reference outside its plane.
+  // This backend detects writes of the reference outside its plane. A sanitizer already detects them when the
+  // expected result is computed.
   if (!kSanitized) {
     all.push_back(
         {"reference", imgpipe::Backend::reference, [](const Stage& stage, const StageCall<Host>& call) {
@@ -323,7 +324,7 @@ TEST_P(Differential, ManySeeds) {
   }
 }
 
-// Includes CUDA stages in a build without CUDA, whose tests are then shown as skipped.
+// Also true for CUDA stages in a build without CUDA, so that their tests are reported as skipped.
 bool is_tested(const Tested& tested) {
   return !backends_of(tested, Reference::again).empty();
 }

@@ -158,7 +158,7 @@ void expect_telling(const Stage& stage, std::size_t i) {
   const bool choice = parameter.kind == Parameter::Kind::choice;
   const std::vector<std::int64_t> values = values_in_cases(stage, i);
   for (std::size_t word = 0; word < parameter.words.size(); ++word) {
-    if (parameter.words[word] == "float") continue;  // tests/golden/float_oracle.py has it
+    if (parameter.words[word] == "float") continue;  // tests/golden/float_oracle.py covers it
     const auto position = static_cast<std::int64_t>(word);
     EXPECT_TRUE(std::ranges::count(values, choice ? position : -1 - position) > 0)
         << stage.name << " has no case with " << parameter.name << "=" << parameter.words[word];

@@ -1,4 +1,5 @@
-// Strips from a device (made here by the host's code) in the PNG writer, and the kernels' arithmetic.
+// Tests the PNG writer with strips as a device delivers them (here from the host's code), and the arithmetic
+// of the kernels.
 #include <algorithm>
 #include <array>
 #include <cstdint>

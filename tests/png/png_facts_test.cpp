@@ -33,7 +33,7 @@ Bytes signature() {
   return bytes_of("\x89PNG\r\n\x1A\n");
 }
 
-// 4 columns and 2 rows of zeros, of any type and depth; `colors` bytes of palette.
+// A PNG of 4 columns and 2 rows of zeros, of any colour type and depth.
 struct Small {
   unsigned depth = 8;
   unsigned color_type = 0;

@@ -35,7 +35,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 enum class Kind { huffman, stored, isal };
 
-// Determined by the first block: ISA-L's strips begin with 32 stored bytes.
+// Returns the kind, detected from the first block: ISA-L's strips begin with 32 stored bytes.
 Kind kind_of(std::span<const std::byte> made, std::size_t strip_bytes) {
   const auto byte = [&](std::size_t i) { return std::to_integer<unsigned>(made[i]); };
   const unsigned type = byte(0) >> 1 & 3;
@@ -74,7 +74,7 @@ Bytes isal_inflated(std::span<const std::byte> made, const Bytes& strip) {
   return out;
 }
 
-// Compresses a strip as an inner and as the last one, and reads it back; returns its kind.
+// Compresses a strip as an inner strip and as the last one, and reads both back; returns its kind.
 Kind check_strip(const Bytes& strip, const std::string& name) {
   StripDeflater deflater(1);
   Kind kind{};
@@ -202,7 +202,7 @@ TEST(PngHuffman, AwkwardStripsReadBack) {
   EXPECT_GT(StripBlock(count_tokens(fibonacci_like(26))).lengths()[0], 14) << "the limit was never reached";
 }
 
-// The results of RFC 1951 and the rule for each run, counted by hand.
+// Computes the expected counts of each run directly from RFC 1951 and the rule.
 TEST(PngHuffman, RunsOfEveryLengthAnywhere) {
   for (std::size_t run = 1; run <= 600; ++run) {
     for (const std::size_t before : {0U, 1U, 7U, 62U, 63U, 64U, 65U, 130U}) {
@@ -280,8 +280,8 @@ TEST(PngHuffman, WindowsOfPhotographsDoNotRepeat) {
             0U);
 }
 
-// Coloured dots on transparent white: rare bytes, with the least keys, within a period of four. And narrow
-// images, with a short period of two bytes.
+// Coloured dots on transparent white have rare bytes, with the least keys, within a period of four. Narrow
+// images have a short period and only two byte values.
 TEST(PngHuffman, PeriodsSelectMatches) {
   Bytes dots;
   std::mt19937 random(3);
@@ -321,7 +321,7 @@ TEST(PngHuffman, EveryTargetProducesTheSameBytes) {
   use_simd("");
 }
 
-// The rule is part of the format: changing these changes every file.
+// The rule is part of the format: if these checksums change, so does every file.
 TEST(PngHuffman, BytesAreRecorded) {
   const auto crc = [](const Bytes& strip) {
     StripDeflater deflater(1);

@@ -158,7 +158,7 @@ TEST(Deflate, StripsFormOneStreamAtEveryLevel) {
   }
 }
 
-// ISA-L's output depends on the end of its buffer, but a used deflater must give a new one's bytes.
+// ISA-L's output depends on the end of its buffer, but a reused deflater must act like a new one.
 TEST(Deflate, BytesDependOnlyOnStripAndLevel) {
   for (int level = 0; level <= 9; ++level) {
     StripDeflater used(level);
@@ -227,7 +227,7 @@ Image decode(const Bytes& bytes) {
 // Widths that give one strip, many, and strips of one row.
 TEST(PngWriter, LibpngReadsEveryLevelShapeAndContent) {
   for (int level = 0; level <= 9; ++level) {
-    if (kSanitized && level > 3 && level < 9) continue;  // zlib's, and not instrumented
+    if (kSanitized && level > 3 && level < 9) continue;  // these levels use zlib, which is not instrumented
     EncodeOptions options;
     options.png_level = level;
     for (const Size& size : {Size{1, 1}, Size{3, 200}, Size{40001, 41}, Size{300007, 3}}) {

@@ -1,5 +1,5 @@
-// The bytes that this program has on the heap: counts calls of malloc and related functions, including those
-// by libraries. For tests that link allocations.cpp themselves.
+// Counts this program's bytes on the heap by calls of malloc and related functions, including calls by
+// libraries. For tests that link allocations.cpp themselves.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,7 @@ namespace imgpipe::test {
 // The behaviour of such a reader, and a log of its use that outlives it.
 struct BandedBehaviour {
   std::int64_t fails_at = std::numeric_limits<std::int64_t>::max();     // the first row that it fails to read
-  std::int64_t switches_at = std::numeric_limits<std::int64_t>::max();  // from here it uses another decoder
+  std::int64_t switches_at = std::numeric_limits<std::int64_t>::max();  // the first row by another decoder
   bool waits_for_earlier = false;  // a band waits until all bands begun before it are read
   std::uint64_t seed = 0;          // for random waits; 0: no waits
   std::int64_t working_bytes = 0;  // allocated with the first band

@@ -14,7 +14,7 @@ namespace imgpipe {
 namespace {
 
 constexpr unsigned kMarkerPrefix = 0xFF;
-constexpr int kRestarts = 8;  // restart markers count modulo this
+constexpr int kRestarts = 8;  // restart markers are numbered modulo this
 
 // ---- bits and codes (T.81, F.2.2) -------------------------------------------------------------------
 

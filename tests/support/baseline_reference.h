@@ -1,4 +1,4 @@
-// A decoder of one baseline scan, written for readers, with which tests compare the program's decoders.
+// A decoder of one baseline scan, written for readability, with which tests compare the program's decoders.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace imgpipe {
 
-// Returns the image, grey or RGB, equal to libjpeg-turbo's to the bit (jpeg_arithmetic.h). Throws
-// Error(memory). Returns nothing unless the data is in perfect order (T.81, F.2): no invalid code, no more
+// Returns the image, grey or RGB, bit for bit equal to libjpeg-turbo's (jpeg_arithmetic.h). Throws
+// Error(memory). Returns nothing unless the data is completely valid (T.81, F.2): no invalid code, no more
 // than 64 coefficients, no missing or extra bytes, the right restart markers, and EOI after the last MCU.
 [[nodiscard]] std::optional<Image> decode_baseline_reference(const BaselineScan& scan);
 

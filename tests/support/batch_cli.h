@@ -1,4 +1,4 @@
-// A directory of images of several formats, for tests of batches by the program.
+// A directory of images of several formats, for tests of the program's batches.
 #pragma once
 
 #include <algorithm>

@@ -132,7 +132,7 @@ class Coder {
     height_ = 1 + below(random_, 70);
     components_.resize(once_in(4) ? 1 : 3);
     constexpr std::array<std::array<int, 2>, 4> kSamplings{{{1, 1}, {2, 1}, {2, 2}, {1, 2}}};
-    // 1 to 3, as in JFIF, or any IDs if an APP14 or APP0 segment identifies the components.
+    // Component IDs are 1 to 3, as in JFIF, or arbitrary if an APP14 or APP0 segment identifies them.
     jfif_ = !once_in(3);
     const int first_id = jfif_ ? below(random_, 250) : 1;
     // Tables 2 and 3 exist only in the extended process.

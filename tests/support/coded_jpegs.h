@@ -1,4 +1,4 @@
-// JPEGs written code by code that no encoder writes but that the standard or libjpeg-turbo allows: any
+// JPEGs composed code by code, as no encoder writes them but the standard or libjpeg-turbo allows: any
 // Huffman codes, coefficients and order of segments.
 #pragma once
 

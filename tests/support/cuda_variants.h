@@ -7,8 +7,8 @@
 
 namespace imgpipe::test {
 
-// Launches with a grid (0: the variant's default) and scratch memory of garbage, followed by canaries.
-// `scratch_bytes`: the capacity of StageCall::scratch.
+// Launches with a grid (0: the variant's default). The scratch memory holds garbage and is followed by
+// canaries. `scratch_bytes`: the capacity of StageCall::scratch.
 [[nodiscard]] std::string run_variant_on_cuda(const StageVariant& variant, const StageCall<Host>& call,
                                               int block, int blocks, std::int64_t scratch_bytes = 0);
 

@@ -12,7 +12,7 @@
 
 namespace imgpipe::test {
 
-// A field of a directory: type and values (a fraction is two numbers). ExifFields are by tag.
+// A field of a directory: type and values (a fraction is two numbers). ExifFields maps tags to fields.
 struct ExifField {
   int type = 3;
   std::vector<std::uint32_t> values{};

@@ -31,7 +31,7 @@ struct Decoded {
 // Returns `value` in big-endian order.
 [[nodiscard]] Bytes number(std::uint32_t value, int bytes = 4);
 
-// 16 columns of 12 rows, as imgpipe writes them.
+// Returns a file of 16x12 pixels written by imgpipe.
 [[nodiscard]] Bytes encoded(Format format, int channels = 3);
 // A TIFF structure with the orientation "turn by 90 degrees".
 [[nodiscard]] Bytes turned_exif();

@@ -21,7 +21,7 @@ void put_table(Bytes& file, int bits) {
   for (int i = 0; i < 1 << bits; ++i) put(file, {color(i, 0), color(i, 1), color(i, 2)});
 }
 
-// The encoder in appendix F.
+// The encoder of the GIF89a specification, appendix F.
 CodeSink lzw(const Indices& pixels, const LzwChoice& choice) {
   CodeSink sink;
   const int clear = 1 << choice.bits;

@@ -13,7 +13,7 @@
 
 namespace imgpipe::test {
 
-// The manner in which rows are requested.
+// How rows are requested.
 struct Reading {
   std::int64_t rows = 0;             // per call; 0: all
   int threads = 0;                   // number of threads that read bands; 0: read_rows()

@@ -25,8 +25,8 @@ inline constexpr std::array<Sampling, 5> kSamplings{Sampling::grey, Sampling::s4
 [[nodiscard]] std::size_t coefficients_of(const BaselineScan& scan);
 
 enum class CoefficientPattern {
-  photograph,  // fewer and smaller ones at higher frequencies
-  noise,       // all of them small
+  photograph,  // fewer and smaller coefficients at higher frequencies
+  noise,       // all coefficients small
   extreme,     // any 16 bits, mostly the largest
   flat,        // only the first row of a block
   upper,       // the first four rows

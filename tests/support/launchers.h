@@ -14,7 +14,7 @@ inline Variables operator+(Variables a, const Variables& b) {
   return a;
 }
 
-// sbatch -n TASKS: the script runs once, on the first node. Slurms after 22.05 add SLURM_STEP_ID=-5.
+// sbatch -n TASKS: the script runs once, on the first node. Slurm versions after 22.05 add SLURM_STEP_ID=-5.
 inline Variables batch_script(int tasks) {
   return {{"SLURM_JOB_ID", "70"},
           {"SLURM_NTASKS", std::to_string(tasks)},

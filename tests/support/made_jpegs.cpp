@@ -119,7 +119,7 @@ void write_coefficients(jpeg_compress_struct& encoder, const MadeJpeg& jpeg) {
         (*encoder.mem->request_virt_barray)(common, JPOOL_IMAGE, TRUE, sizes[c].first, sizes[c].second,
                                             static_cast<JDIMENSION>(component.v_samp_factor));
   }
-#if JPEG_LIB_VERSION >= 70  // it can scale (Ubuntu's)
+#if JPEG_LIB_VERSION >= 70  // the library can scale, as Ubuntu's does
   encoder.jpeg_width = encoder.image_width;
   encoder.jpeg_height = encoder.image_height;
 #endif

@@ -9,7 +9,7 @@
 
 namespace imgpipe::test {
 
-// Collects rows, in strips of strip_rows, or row by row if strip_rows is 0. The file is the samples by rows.
+// Collects strips of strip_rows, or single rows if strip_rows is 0. The file consists of the samples by rows.
 class MemoryWriter final : public Writer {
  public:
   MemoryWriter(const Shape& shape, std::int64_t strip_rows) : image_(shape), strip_rows_(strip_rows) {}

@@ -18,7 +18,7 @@ namespace imgpipe::test {
 // names a file for the texts, to compare two builds.
 class DigestRecord {
  public:
-  // `file` is in the checkout.
+  // `file` is relative to the checkout.
   explicit DigestRecord(std::string_view file);
   // Whether the record's next digest is this text's; true when writing.
   [[nodiscard]] bool has(std::string_view text);
@@ -31,7 +31,7 @@ class DigestRecord {
   std::ofstream texts_;
 };
 
-// `file` is in the checkout. `numbers_of` returns the text of each group.
+// `file` is relative to the checkout. `numbers_of` returns the text of each group.
 void expect_recorded(std::string_view file, std::span<const std::string_view> groups,
                      const std::function<std::vector<std::string>(const Plan&)>& numbers_of);
 

@@ -27,7 +27,7 @@ template <class Options>
   return read_options("", arguments, read_process_options);
 }
 
-// Returns the message of a refusal; empty if there was none.
+// Returns the error message, or "" if the arguments are accepted.
 [[nodiscard]] inline std::string refusal_of(const std::vector<std::string>& arguments) {
   try {
     (void)read_command_line(arguments);

@@ -1,5 +1,5 @@
-// Whether this build has a sanitizer that uses memory itself (address, thread, memory), by gcc's and clang's
-// macros. For code without instrumentation, the build defines it.
+// Whether this build has a sanitizer (address, thread, memory), which uses memory itself: detected by gcc's
+// and clang's macros. For code without instrumentation, the build defines IMGPIPE_TEST_SANITIZED.
 #pragma once
 
 #ifdef IMGPIPE_TEST_SANITIZED

@@ -44,8 +44,8 @@ struct OwnFrame {
 // Returns the counts of a frame's colour channels, one channel after the other.
 [[nodiscard]] std::vector<std::uint64_t> counts_of(const Frame<const std::byte, Host>& frame);
 
-// Returns the table that kernels of the call's stage read, made of its counts, pixels or type; empty if it
-// has none.
+// Returns the table that the stage's kernels read, computed from the call's counts, pixels or type; empty if
+// the stage has none.
 [[nodiscard]] std::vector<std::byte> table_for(const Stage& stage, const StageCall<Host>& call);
 
 // The references' results for a frame; for a fused stage, of its parts in sequence.

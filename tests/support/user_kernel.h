@@ -110,7 +110,7 @@ class UserKernel : public testing::Test {
 
 }  // namespace imgpipe::test
 
-// Skips the test visibly if kernels cannot be compiled.
+// Reports the test as skipped if kernels cannot be compiled.
 #define IMGPIPE_NEED_NVCC()                                                                 \
   if (const std::string skip_reason = ::imgpipe::test::why_no_nvcc(); !skip_reason.empty()) \
   GTEST_SKIP() << skip_reason

@@ -33,7 +33,7 @@ class Bits {
   void put_symbol(unsigned symbol) {
     for (int i = 8; i-- > 0;) put(symbol >> i, 1);
   }
-  // Writes a code with one symbol, which takes no bits: 0 or 1, or any with 8 bits.
+  // Writes a code with a single symbol, whose use takes no bits: 0 or 1 in one bit, any other in 8 bits.
   void put_single_code(unsigned symbol) {
     put(symbol > 1 ? 0b101 : 0b001, 3);
     put(symbol, symbol > 1 ? 8 : 1);

@@ -1,4 +1,4 @@
-// Bands of a TIFF: the samples that become the image, by ExtraSamples and by --bands.
+// Tests which samples of a TIFF become the image, by ExtraSamples and by --bands.
 #include <random>
 
 #include <gtest/gtest.h>

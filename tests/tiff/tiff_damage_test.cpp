@@ -1,4 +1,4 @@
-// Damaged and hostile TIFF: fails with one line, quickly, in little memory.
+// Tests that damaged and hostile TIFFs fail with one line, quickly, in little memory.
 #include <algorithm>
 #include <exception>
 #include <mutex>
@@ -72,7 +72,8 @@ int try_all(const FileBytes& file) {
   return failures;
 }
 
-// Reads bands of 5 rows and one of the previous band, with several threads. Rethrows one of their errors.
+// Reads bands of up to 6 rows with several threads; each begins with the previous band's last row. Rethrows
+// one of the errors.
 void read_in_bands(const FileBytes& file, int threads) {
   const auto reader = open_reader(file);
   const Shape shape = reader->header().shape;
@@ -136,7 +137,7 @@ TEST(TiffDamage, TruncationAtEveryByteInBands) {
         }
         EXPECT_EQ(said, failure(part)) << compression << " cut to " << size;
       }
-      // With the directory in front, the last strip or tile ends too early and all others are whole.
+      // Damages only the last strip or tile; the directory and all other chunks stay intact.
       FileBytes short_of = file;
       const TiffPage page = read_tiff_page(file, *tiff_directory_offset(file, 0), {});
       const std::size_t last = page.chunk_number(page.down - 1, page.across - 1, 0);
@@ -309,7 +310,7 @@ TEST(TiffDamage, ManyStripsOfOneBandTakeLinearTime) {
 
 TEST(TiffDamage, DirectoryLoops) {
   MadeTiff made(4, 3);
-  made.next = 8 + made.pixels.size();  // itself
+  made.next = 8 + made.pixels.size();  // its own offset
   const FileBytes file = made.build();
   EXPECT_EQ(failure(file), "");  // its first page is whole
   EXPECT_TRUE(open_reader(file)->header().more_images);

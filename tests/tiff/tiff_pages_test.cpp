@@ -121,7 +121,7 @@ TEST(TiffPages, ExtractedPagesEqualTheFilesPages) {
       EXPECT_EQ(pages_of(file), count);
       for (std::int64_t i = 0; i < count; ++i) {
         const std::string name = kinds()[static_cast<std::size_t>(i)].first;
-        // As a page of a file it keeps its stored orientation; a reader of a file turns it upright.
+        // Pages keep their stored orientation by default; a reader of a file turns it upright.
         DecodeOptions options = sixteen_bits();
         options.orient = false;
         EXPECT_EQ(page_cut_out(file, i, options), page_in_place(file, i, options))
@@ -188,7 +188,7 @@ TEST(TiffPages, KeepExif) {
   EXPECT_EQ(cut_out.metadata->exif, in_place.metadata->exif);
 }
 
-// Wherever a file is cut, the page equals that of the file's reader, or the list itself is refused.
+// Wherever a file is truncated, a page cut out gives the same result as in place, or the list is refused.
 TEST(TiffPages, TruncationHasTheSameResult) {
   TiffKind kind{.width = 7, .height = 6, .compression = 8, .rows_per_strip = 2};
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(kind, 2)});
@@ -247,7 +247,7 @@ TEST(TiffPages, DamagedChainErrorNamesThePage) {
   EXPECT_EQ(pages->warning(), "damaged from page 2: TIFF: its directories form a loop");
 }
 
-// Tiny files with large claims.
+// All 3000 strips are the same bytes of the file, which also has 400 extra fields.
 TEST(TiffPages, PageIsNotLargerThanItsFile) {
   MadeTiff made(4, 4);
   std::vector<std::uint64_t> offsets(3000, 8), counts(3000, 16);
@@ -316,7 +316,7 @@ TEST(TiffPages, ImageJsCountIsCheckedAgainstTheFile) {
        {"ImageJ=1.54\nimages=1\n", "ImageJ=1.54\nimages=-3\n", "ImageJ=1.54\nimages=3x\n",
         "ImageJ=1.54\nimages=99999999999999999999\n", "images=3\n", "ImageJ=\n", "x\nImageJ=1\nimages=3\n"})
     EXPECT_EQ(pages_of(stack(text)), 1) << text;
-  EXPECT_EQ(pages_of(stack("ImageJ=1.54\nimages=9\n", 8)), 1);  // compressed: the others cannot follow
+  EXPECT_EQ(pages_of(stack("ImageJ=1.54\nimages=9\n", 8)), 1);  // compressed, so no other image can follow
 }
 
 TEST(TiffPages, ImageJStacksHaveThePageLimit) {
@@ -330,7 +330,7 @@ TEST(TiffPages, ImageJStacksHaveThePageLimit) {
   };
   constexpr std::int64_t kMost = kMaxTiffPages;
   EXPECT_EQ(pages_of(stack(kMost, kMost)), kMost);
-  for (const std::int64_t said : {kMost + 1, 3 * kMost}) {  // whether all of them exist or not
+  for (const std::int64_t said : {kMost + 1, 3 * kMost}) {  // whether all declared images exist or not
     const FileBytes file = stack(said, kMost + 5);
     EXPECT_EQ(reason_of(file), "TIFF: more than 1048576 pages");
     const InputFile input{FileBytes(file)};

@@ -218,7 +218,7 @@ TEST(TiffReader, EveryCompressionAndPredictor) {
         for (const int predictor : {1, 2}) {
           const bool predicts = compression != COMPRESSION_NONE && compression != COMPRESSION_PACKBITS;
           if (predictor == 2 && !predicts) continue;
-          // Half of them, with every pair of bits, samples and predictor.
+          // Tests half of the combinations, with every pair of bits, samples and predictor.
           if (predicts && (bits / 8 + samples + predictor) % 2 != 0) continue;
           TiffKind kind{.width = 35,
                         .height = 19,

@@ -91,7 +91,7 @@ TEST(InputJobTest, SharedMetadataMayRequireBigTiff) {
                  settings, PageRequest{}, InputKind::any, Timeline());
     run.open([](const Plan&, const ImageHeader&) {}, [](const std::string&) {});
     EXPECT_EQ(run.range().count(), kPages);
-    // The stack is still a temporary file, and needs no other page.
+    // One page is enough: the temporary file already contains the version.
     const std::unique_ptr<Engine> engine = make_cpu_engine(1);
     std::byte version{};
     const auto stop = [&](FinishedItem&) {

@@ -67,7 +67,8 @@ FileBytes write_strips(const Image& image, const EncodeOptions& options, int thr
   return writer->finish().joined();
 }
 
-// Takes finished data after every strip, with strips in an order that makes it stop and continue.
+// Takes finished data after every strip. Each pair of strips is written in reverse order, so that not every
+// strip completes data.
 FileBytes write_taken(const Image& image, const EncodeOptions& options) {
   const auto writer = make_writer(Format::tiff, image.shape(), options);
   const std::int64_t height = image.shape().height, strip = writer->strip_rows();
@@ -187,7 +188,7 @@ TEST(TiffWriter, StripErrorsAreReported) {
     EXPECT_THROW((void)make_writer(Format::tiff, {10, 10, 1}, {.tiff_tile = tile}), Error) << tile;
 }
 
-// The choice is made before the first row, if the file might become too large; here with a low limit.
+// BigTIFF is chosen before the first row if the file might become too large; here, the limit is low.
 TEST(TiffWriter, LargeFilesAreBigTiff) {
   for (const Sample sample : {Sample::u8, Sample::u16}) {
     for (const int tile : {0, 16}) {
