@@ -28,10 +28,10 @@ namespace imgpipe {
 [[nodiscard]] std::string unknown_name(const std::string& problem, std::string_view given,
                                        std::span<const std::string_view> names, const std::string& rest);
 
-// "gray, hist, contrast"
+// Returns the names, separated by commas: "gray, hist, contrast".
 [[nodiscard]] std::string joined(std::span<const std::string_view> names);
 
-// "must be one of auto, turbo, stb; got 'trubo'; did you mean turbo?"
+// Returns, for example, "must be one of auto, turbo, stb; got 'trubo'; did you mean turbo?".
 [[nodiscard]] std::string none_of(std::string_view given, std::span<const std::string_view> names);
 
 }  // namespace imgpipe

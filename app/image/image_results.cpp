@@ -49,8 +49,8 @@ Image interleaved(const Frame<const std::byte, Host>& frame) {
 // Describes the image that the histogram of step `index` counts. A fused step may have made that image
 // itself.
 std::string counted_image(const Plan& plan, std::size_t index) {
-  const auto maker = std::ranges::find_if(
-      plan.operations | std::views::reverse,
+  const auto maker = std::find_if(
+      plan.operations.rbegin(), plan.operations.rend(),
       [&](const Operation& operation) { return operation.step <= index && makes_image(operation); });
   if (maker == plan.operations.rend()) return "the image as it was read";
   return "the image after " + (maker->step == index ? maker->label : plan.steps[maker->step].label);

@@ -38,7 +38,8 @@ struct FormatInfo {
 // Find a format by its --format name or by a file name's extension, ignoring case; nullopt if unknown.
 [[nodiscard]] std::optional<Format> format_by_name(std::string_view name);
 [[nodiscard]] std::optional<Format> format_by_ending(std::string_view file_name);
-// By content alone: signatures, and for TGA (which has none) a header valid in every field.
+// Detects the format from content alone: by signature, or for TGA (which has none) by a header valid in every
+// field.
 [[nodiscard]] std::optional<Format> format_by_content(std::span<const std::byte> bytes);
 
 // The decoder and encoder. `automatic`:
@@ -316,8 +317,8 @@ class Writer {
 [[nodiscard]] std::unique_ptr<Writer> make_writer(Format format, Shape shape,
                                                   const EncodeOptions& options = {});
 
-// Whether files of this format can hold several pages, and the most bytes of one of this shape, without
-// metadata. Throws Error(usage) like make_writer().
+// holds_pages() returns whether files of this format can hold several pages. max_page_bytes() returns the
+// maximum size of a page of this shape, without metadata; it throws Error(usage) like make_writer().
 [[nodiscard]] bool holds_pages(Format format);
 [[nodiscard]] std::int64_t max_page_bytes(Format format, const Shape& shape, const EncodeOptions& options);
 

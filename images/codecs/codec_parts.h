@@ -26,7 +26,7 @@ struct FileClaim {
 };
 inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
-// The type that samples of `bits` are decoded to.
+// The type that samples of `bits` bits are decoded to.
 [[nodiscard]] constexpr Sample decoded_sample(int bits, int max_bits) {
   return std::min(bits, max_bits) > 8 ? Sample::u16 : Sample::u8;
 }

@@ -28,17 +28,18 @@ struct FileDetails {
   std::string layout{};   // "interlaced (Adam7)", "12 strips of 16 rows", "6 tiles of 256x256"
   std::string variant{};  // of the format: "BigTIFF, little-endian", "PSB", "header of 124 bytes"
   std::string decoder{};  // the code that decodes the pixels: "libpng", "libwebp", "imgpipe"
-  // Frames of an animation, and a separate still image; for pages see Codec::open_pages.
+  // The number of images: an animation's frames and a separate still image. For pages see Codec::open_pages.
   std::int64_t images = 1;
 };
 
 // Returns the name of a chroma subsampling, such as "4:2:0" (ITU-T H.273, libjpeg-turbo), or an empty string.
 [[nodiscard]] std::string chroma_sampling(std::int64_t across, std::int64_t down);
 
-// "1 bit per pixel", "24 bits per pixel".
+// Returns a text such as "1 bit per pixel" or "24 bits per pixel".
 [[nodiscard]] std::string bits_per_pixel_text(int bits);
 
-// Per codec, for a file that open_reader() accepts; values lost to damage are empty. Otherwise may throw.
+// One function per codec. Describes a file that open_reader() accepts; values lost to damage are empty. May
+// throw for other files.
 [[nodiscard]] FileDetails describe_jpeg(std::span<const std::byte> file);
 [[nodiscard]] FileDetails describe_png(std::span<const std::byte> file);
 [[nodiscard]] FileDetails describe_bmp(std::span<const std::byte> file);
@@ -49,8 +50,8 @@ struct FileDetails {
 [[nodiscard]] FileDetails describe_tiff(std::span<const std::byte> file);
 [[nodiscard]] FileDetails describe_netpbm(std::span<const std::byte> file);
 
-// Per codec: loads the parts that open_reader(), Codec::describe and Codec::find_metadata need. Throws
-// Error(input) and Error(memory) like PartialFile::load().
+// One function per codec. Loads the parts that open_reader(), Codec::describe and Codec::find_metadata need.
+// Throws Error(input) and Error(memory) like PartialFile::load().
 void load_jpeg_header(PartialFile& front);
 void load_png_chunks(PartialFile& front);
 void load_bmp_header(PartialFile& front);

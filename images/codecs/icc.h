@@ -13,12 +13,12 @@ namespace imgpipe {
 inline constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 
 // Returns a profile's description, printable and of at most 80 bytes; empty for sRGB, "unnamed" if damaged or
-// missing: metadata never makes an image fail. A matrix (or grey) profile is sRGB if its primaries and curves
-// (curve) are, any other profile if its description begins with "sRGB".
+// missing: metadata never makes an image fail. A matrix profile is sRGB if its primaries and curves are, a
+// grey profile if its curve is, any other profile if its description begins with "sRGB".
 [[nodiscard]] std::string profile_name(std::span<const std::byte> profile);
 
-// Returns what is wrong with a profile's structure; empty if valid: its size fits the data and
-// kMaxProfileBytes, and its tags lie inside, after their table.
+// Returns the fault in a profile's structure; empty if it is valid: its size fits the data and
+// kMaxProfileBytes, and its tags lie inside it, after their table.
 [[nodiscard]] std::string_view profile_fault(std::span<const std::byte> profile);
 // Returns the size of a valid profile, which may be less than profile.size().
 [[nodiscard]] std::size_t profile_bytes(std::span<const std::byte> profile);

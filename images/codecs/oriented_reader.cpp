@@ -122,7 +122,7 @@ class TurningReader final : public WholeImageReader {
  private:
   // ---- on every thread that reads a band ---------------------------------------------------------------
 
-  // Takes part until the image is complete; rethrows the first error of any thread.
+  // Reads and orients strips until the image is complete; rethrows the first error of any thread.
   void orient_together() {
     Image strip;
     std::unique_lock lock(mutex_);
@@ -168,7 +168,8 @@ class TurningReader final : public WholeImageReader {
     orient_pixels(rows, destination_of(first, rows.height, whole), header_.orientation);
   }
 
-  // The strip's rows become columns: enough to fill whole cache lines, few enough to stay in the L2 cache.
+  // A strip's rows become columns: enough of them to fill whole cache lines, few enough for the strip to stay
+  // in the L2 cache.
   [[nodiscard]] Shape strip_shape() const {
     constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
     constexpr std::int64_t kMaxRows = 64;

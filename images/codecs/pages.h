@@ -27,7 +27,7 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
 
-  // At least 1.
+  // The number of pages, at least 1.
   [[nodiscard]] virtual std::int64_t size() const = 0;
   // The number of pages that the file declares to be smaller versions of others (pyramids, thumbnails).
   [[nodiscard]] virtual std::int64_t reduced() const { return 0; }

@@ -13,7 +13,7 @@ namespace imgpipe {
 // Returns the error text for bytes that are not a supported image; names the format if it is known.
 [[nodiscard]] std::string unknown_content_reason(std::span<const std::byte> bytes);
 
-// Returns whether `text` is at offset `at`, completely.
+// Returns whether all of `text` is at offset `at`.
 [[nodiscard]] bool matches_at(std::span<const std::byte> bytes, std::size_t at, std::string_view text);
 
 // Read unsigned integers; bytes after the end count as 0.

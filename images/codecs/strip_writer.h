@@ -37,7 +37,7 @@ class StripWriter : public Writer {
   [[nodiscard]] std::int64_t rows_from(std::int64_t first) const noexcept {
     return std::min(strip_rows_, shape_.height - first);
   }
-  // The most memory of rows that are not a complete strip yet. finish() releases it.
+  // The maximum memory of rows that do not form a complete strip yet. finish() releases it.
   [[nodiscard]] std::int64_t gathered_bytes() const noexcept { return strip_rows_ * shape_.row_bytes(); }
   void drop_gathered() { gathered_ = Image(); }
 
@@ -52,7 +52,7 @@ class StripWriter : public Writer {
 template <class Worker>
 class Workers {
  public:
-  // Returns a free one or makes a new one.
+  // Returns an idle worker, or makes a new one.
   template <class Make>
   [[nodiscard]] Worker take(const Make& make) {
     {

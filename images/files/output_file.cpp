@@ -28,7 +28,8 @@ struct Target {
   std::optional<mode_t> mode;     // of the existing file
 };
 
-// Throws if the descriptor cannot be written. A closed one may later be reused for another of our files.
+// Throws if the descriptor cannot be written. The number of a closed descriptor may later be reused for
+// another of our files.
 void check_descriptor(int fd) {
   const int flags = ::fcntl(fd, F_GETFL);
   if (flags < 0) throw Error(ErrorKind::output, "the descriptor is not open");
@@ -36,9 +37,9 @@ void check_descriptor(int fd) {
     throw Error(ErrorKind::output, "the descriptor is not open for writing");
 }
 
-// Applies the rule of Linux's fs.protected_symlinks (proc_sys_fs(5)), which does not cover the target of a
-// link being replaced by rename(2). In a sticky world-writable directory, a link is followed only if this
-// process's user or the directory's owner owns it.
+// Applies the rule of Linux's fs.protected_symlinks (proc_sys_fs(5)): in a sticky world-writable directory, a
+// link is followed only if this process's user or the directory's owner owns it. The kernel does not apply it
+// when rename(2) replaces the target of a link.
 void check_link(const std::filesystem::path& link) {
   struct stat of_link {
   }, of_directory{};

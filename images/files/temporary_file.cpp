@@ -66,7 +66,7 @@ constexpr mode_t kPermissions = 0777;  // set-user-ID and the like are never pre
 
 std::string random_suffix() {
   constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789";
-  thread_local std::random_device random;  // creating one takes a tenth of the time of a tiny image
+  thread_local std::random_device random;  // creating one takes a tenth of the time that a tiny image takes
   std::uint64_t bits = (std::uint64_t{random()} << 32U) | random();
   std::string suffix;
   for (std::size_t i = 0; i < kSuffixBytes; ++i, bits /= kLetters.size())

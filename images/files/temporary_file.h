@@ -38,8 +38,8 @@ class TemporaryFile {
 // Unlinks all unfinished temporary files. Async-signal-safe: for signal handlers that end the process.
 void remove_temporary_files() noexcept;
 
-// Unlinks all unfinished temporary files, so that none is renamed any more; other threads that create one
-// then block forever. The last action of a process before _exit while other threads still work.
+// Unlinks all unfinished temporary files, so that none can be renamed; other threads that create one
+// afterwards block forever. Must be the last action of a process before _exit while other threads still work.
 void block_new_outputs() noexcept;
 
 // Removes the temporary files of killed processes. Writers that are alive hold locks, so their files stay.

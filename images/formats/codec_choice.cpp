@@ -145,7 +145,7 @@ Shape storable_shape(Format format, Shape shape) {
   const bool color = shape.color_channels() == 3;
   if (color && !codec.holds.rgb && !codec.holds.rgba)
     throw Error(ErrorKind::usage, name + " stores only grey; add the stage gray or write ppm");
-  // In order of preference: unchanged, grey as colour; then without alpha.
+  // Tries in order of preference: unchanged, grey as colour, without alpha, both changes.
   const int without_alpha = shape.color_channels();
   for (const int channels : {shape.channels, shape.has_alpha() ? 4 : 3, without_alpha, 3}) {
     if (!codec.holds.has(channels)) continue;

@@ -199,7 +199,8 @@ constexpr std::array kCodecs{
           .find_mark = find_netpbm_mark,
           .find_metadata = find_netpbm_metadata,
           .describe = describe_netpbm},
-    // Stands for all three by name; written as PGM or PPM. The three rows above recognise the files.
+    // The name pnm stands for all three Netpbm formats; written as PGM or PPM. The three rows above recognise
+    // the files.
     Codec{.format = Format::pnm,
           .name = "pnm",
           .endings = kPnmEndings,

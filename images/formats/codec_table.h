@@ -38,8 +38,9 @@ struct Codec {
   // Input of longest_file().
   FileClaim (*claim)(Bytes beginning) = nullptr;
   std::unique_ptr<Reader> (*open)(Bytes file, const DecodeOptions& options) = nullptr;
-  // Whether a file that begins like this can be read row by row from disk, and its reader. Both or none; the
-  // files of other codecs are read into memory as a whole.
+  // is_streamable() returns whether a file that begins like this can be read row by row from disk;
+  // open_streamed() opens its reader. Both are set or neither; the files of other codecs are read into memory
+  // whole.
   bool (*is_streamable)(Bytes beginning, const DecodeOptions& options) = nullptr;
   std::unique_ptr<Reader> (*open_streamed)(const InputFile& file, const DecodeOptions& options) = nullptr;
 
@@ -69,7 +70,8 @@ struct Codec {
   void (*add_metadata)(std::vector<std::byte>& file, const Metadata& metadata) = nullptr;
 
   // `describe` returns how a file that open() accepts is stored (images/codecs/file_details.h). `load_header`
-  // loads what it, open() and find_metadata() need; nullptr: the whole file, unless it is read row by row.
+  // loads the parts that describe(), open() and find_metadata() need; nullptr: the whole file, unless it is
+  // read row by row.
   FileDetails (*describe)(Bytes file) = nullptr;
   void (*load_header)(PartialFile& front) = nullptr;
 

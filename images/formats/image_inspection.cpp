@@ -45,7 +45,7 @@ bool is_geotiff_field(std::uint16_t tag) {
   return tag != static_cast<std::uint16_t>(TiffTag::description);
 }
 
-// EXIF in a TIFF is separate directories; this only checks whether they exist.
+// In a TIFF, EXIF consists of separate directories; this only checks whether they exist.
 bool has_exif_directory(std::span<const std::byte> file) {
   const std::optional<std::uint64_t> offset = tiff_directory_offset(file, 0);
   if (!offset) return false;

@@ -48,8 +48,8 @@ struct ImageInspection {
 // errors of open_reader(), whose reasons contain no bytes of the file.
 [[nodiscard]] ImageInspection inspect_image(InputFile file, DecodeOptions options);
 
-// Opens a file for inspect_image(). Reads only the beginning of a regular file over one megabyte, else all.
-// Throws the errors of open_input().
+// Opens a file for inspect_image(). Reads only the beginning of a regular file over one megabyte, otherwise
+// the whole file. Throws the errors of open_input().
 [[nodiscard]] InputFile open_for_inspection(const std::string& path, const DecodeOptions& options,
                                             InputKind kind);
 

@@ -55,7 +55,7 @@ class ImageStream {
 
   ByteSource source_;
   DecodeOptions options_;
-  std::vector<std::byte> buffer_;    // holds the bytes read and not returned, at
+  std::vector<std::byte> buffer_;    // the bytes read but not yet returned are at
   std::size_t begin_ = 0, end_ = 0;  // [begin_, end_)
   std::size_t last_bytes_ = 0;       // of the previous image: the next one may be as long
   bool all_read_ = false;

@@ -1,5 +1,5 @@
-// The pages of an input, each as a standalone input; a format without pages has one. Alternatively the images
-// of a stream, whose number is known only at its end.
+// The pages of an input, each as a standalone input; an input of a format without pages is one page.
+// Alternatively the images of a stream, whose number is known only at its end.
 #pragma once
 
 #include <cstdint>

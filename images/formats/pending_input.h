@@ -12,7 +12,7 @@
 
 namespace imgpipe {
 
-// Larger files are first probed by their beginning.
+// Of files larger than kSmallFileBytes, only the beginning is read at first.
 inline constexpr std::int64_t kSmallFileBytes = std::int64_t{1} << 20;
 inline constexpr std::size_t kFileBeginningBytes = std::size_t{1} << 16;
 

@@ -70,7 +70,7 @@ void add_group(const ControlGroup& group, Bounds& bounds) {
     limits = {{{"memory.max", count_in_file(group, "memory.max")},
                {"memory.high", count_in_file(group, "memory.high")}}};
   } else {
-    // The second is the least of all parents, including those that a container does not see.
+    // The second limit is the least of all parents, including those that a container does not see.
     limits = {{{"memory.limit_in_bytes", count_in_file(group, "memory.limit_in_bytes")},
                {"hierarchical_memory_limit", count_of(stat, "hierarchical_memory_limit")}}};
   }

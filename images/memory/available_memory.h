@@ -53,7 +53,7 @@ class AvailableMemory {
   std::atomic<Clock::rep> read_at_{std::numeric_limits<Clock::rep>::min()};
 };
 
-// The functions of the same names, for this system and process.
+// Like AvailableMemory's bounds(), bytes() and bytes_for(), for this system and process.
 [[nodiscard]] std::vector<MemoryBound> memory_bounds();
 [[nodiscard]] std::int64_t available_memory_bytes();
 [[nodiscard]] std::int64_t available_memory_bytes_for(std::int64_t wanted);

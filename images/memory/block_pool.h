@@ -43,7 +43,7 @@ class BlockPool {
 
   struct Use {
     std::int64_t in_use = 0, kept = 0;  // bytes
-    std::int64_t peak = 0;              // of the bytes requested at one time, since set_limit()
+    std::int64_t peak = 0;              // most bytes requested at one time since set_limit()
     std::int64_t limit = 0, outside = 0;
   };
   [[nodiscard]] Use use() const noexcept;

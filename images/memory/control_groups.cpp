@@ -13,7 +13,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kRecordBytes = 16 << 10;
-// The limit for mountinfo: some 4,000 mounts.
+// The maximum number of bytes read of mountinfo: some 4,000 mounts.
 constexpr std::size_t kMaxBytes = 1 << 20;
 
 // Reads once, or until the end of the file or `most` bytes.

@@ -119,7 +119,7 @@ class Bench {
                                                 const std::function<void(const BenchRow&)>& done = {});
   // Whether it would run any variant of the ladder.
   [[nodiscard]] bool runs_any(const CodecLadder& ladder);
-  // Whether --variant names it or is absent.
+  // Whether --variant is absent or names the given variant.
   [[nodiscard]] bool wants(std::string_view variant) const;
   [[nodiscard]] bool wants(const StageVariant& stage_variant) const;
   // The lab's ladders, including the variants of --with.

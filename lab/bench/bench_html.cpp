@@ -32,7 +32,8 @@ std::vector<HtmlPage::LegendEntry> legend_of(const std::vector<BenchRow>& rows) 
   return legend;
 }
 
-// Times that the devices' own copies take for these bytes: lower bounds for images outside a cache.
+// Returns the times that the devices' own copies of these bytes take: lower bounds for images that are not in
+// a cache.
 std::vector<RowChart::Limit> limits_of(const std::vector<BenchRow>& rows) {
   std::vector<RowChart::Limit> limits;
   if (rows.front().images > 0 || rows.front().stage == kTransferLadder) return limits;

@@ -14,7 +14,7 @@ constexpr const char* kStyle =
     ".tick{font-size:11px;fill:#555}.name{font-size:12px}.grid{stroke:#ddd}.axis{stroke:#444}"
     ".range{stroke:#bbb;stroke-width:2}";
 
-// Distinct in print and to most eyes (Okabe and Ito 2008), then darker ones.
+// Colours that are distinct in print and to most eyes (Okabe and Ito 2008), then darker ones.
 constexpr std::array<const char*, 12> kColors{"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                               "#e69f00", "#56b4e9", "#000000", "#7a5195",
                                               "#8c564b", "#2f4b7c", "#a05195", "#665191"};

@@ -22,7 +22,7 @@ inline constexpr std::array<const char*, 5> kRowKinds{"on the CPU", "on CUDA", "
                                                       "production, on CUDA", "user-provided, on CUDA"};
 [[nodiscard]] int row_kind(const BenchRow& row);
 
-// States on how many small images the variants of --with were right.
+// Returns notes that state on how many small images the variants of --with were correct.
 [[nodiscard]] std::vector<std::string> user_variant_notes(const std::vector<BenchRow>& rows);
 // States the fastest correct variant, and the times of baselines and users' variants relative to production.
 [[nodiscard]] std::vector<std::string> conclusions(const std::vector<BenchRow>& rows);

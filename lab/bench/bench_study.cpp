@@ -142,7 +142,7 @@ BenchOutcome study_contention(Bench& bench, const BenchOptions& options, const S
   constexpr int kStep = 5;
   BenchOutcome outcome;
 
-  // Throughput over the threshold.
+  // Throughput as a function of the threshold.
   std::vector<int> thresholds;
   for (int threshold = 0; threshold <= kMaxSample; threshold += kStep) thresholds.push_back(threshold);
   Rates rates;

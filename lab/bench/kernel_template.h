@@ -1,4 +1,4 @@
-// Files to start a user's kernel from, as imgpipe bench --template writes them.
+// Starting points for a user's kernel, as written by imgpipe bench --template.
 #pragma once
 
 #include <string>

@@ -44,7 +44,7 @@ std::vector<std::byte> bytes_of(const std::string& name) {
   return out;
 }
 
-// Grey, smoothed by a mean of 3x3, similar to gray and smooth.
+// Returns the image in grey, smoothed by 3x3 means, similar to the result of gray and smooth.
 Image smooth_grey(const Image& from) {
   const Shape shape = from.shape();
   Image grey({shape.width, shape.height, 1});

@@ -3,9 +3,9 @@
 //
 //   decode_speed [--rounds N] [--threads 1,2,4,8,16] [--rows 64] FILE...
 //
-// All methods take turns in every round, on the file in memory, from its first byte to its last row; threads
-// are started before. Prints a Markdown table: median megapixels per second, the range in brackets, and the
-// median of the rounds' ratios to libjpeg-turbo.
+// In every round, all methods take turns decoding the file from memory, from its first byte to its last row;
+// threads are started beforehand. Prints a Markdown table: median megapixels per second, the range in
+// brackets, and the median of the rounds' ratios to libjpeg-turbo.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -2,9 +2,9 @@
 //
 //   device_entropy_bench GROUP STREAMS ROUNDS FILE...
 //
-// A group has GROUP images, taken from the files in turn, whose data is already on the device. First one
-// stream is measured, by events (median); then STREAMS streams with one group each, ROUNDS times without
-// waiting, by the clock. Prints GP/s of pixels and GB/s of codes.
+// A group has GROUP images, taken from the files in turn, whose data is already on the device. First measures
+// one stream with CUDA events (median). Then measures STREAMS streams with one group each by the host's
+// clock; each decodes its group ROUNDS times without waiting. Prints GP/s of pixels and GB/s of codes.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -31,7 +31,7 @@ __device__ __forceinline__ Sample8 becomes(std::uint32_t up_to, const ClaheTiles
 
 // ---- one thread per pixel, one thread per table ------------------------------------------------------
 
-// Counts tile blockIdx.y; its threads stride over the pixels. Counters are 0 before the launch.
+// Counts the values in tile blockIdx.y; threads stride over its pixels. Counters are 0 before the launch.
 __global__ __launch_bounds__(kMaxBlockThreads) void count_kernel(Source in, ClaheTiles tiles, TileData* all) {
   for (std::int64_t i = std::int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < tiles.pixels();
        i += std::int64_t{gridDim.x} * blockDim.x)
@@ -53,8 +53,9 @@ __global__ void serial_table_kernel(ClaheTiles tiles, TileData* all) {
 
 // ---- one block per tile ------------------------------------------------------------------------------
 
-// Returns the sum of `value` over this thread and those before it in a block of kBins threads, and in `total`
-// that of all. Shared memory: a word per warp. Barriers separate writing, reading, and the next call.
+// Returns the sum of `value` over this thread and those before it in a block of kBins threads; sets `total`
+// to the sum over all threads. Shared memory: a word per warp. Barriers separate writing, reading, and the
+// next call.
 __device__ std::uint32_t block_sum_up_to(std::uint32_t value, std::uint32_t& total) {
   __shared__ std::uint32_t warp_sums[kBins / kWarpLanes];
 #pragma unroll

@@ -137,7 +137,8 @@ using HostCodec = std::unique_ptr<HostCodecRun>;
 using MakeHostCodec = HostCodec(const CodecGroup&);
 using MakeCodecRun = std::unique_ptr<CodecRun>(std::span<const CodecTask>);
 
-// One of `cuda`, `host` and `nvjpeg`; a CUDA variant has none in a build without CUDA.
+// A variant's implementation: one of `cuda`, `host` and `nvjpeg`; a CUDA variant has none in a build without
+// CUDA.
 struct CodecFunction {
   std::string_view functions;  // their names in the sources, separated by ", "
   VariantKind kind = VariantKind::cuda;

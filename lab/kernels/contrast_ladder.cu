@@ -16,7 +16,7 @@ __global__ __launch_bounds__(kBins) void range_kernel(Histogram<Device> histogra
   if (threadIdx.x == 0) *found = factor;
 }
 
-// Finds the first and the last of 65,536 values that occur; nothing is clipped. Barriers: lo and hi are
+// Finds the least and the greatest of 65,536 values that occur; nothing is clipped. Barriers: lo and hi are
 // initialised before the search, and final before the division.
 __global__ __launch_bounds__(kMaxBlockThreads) void wide_range_kernel(Histogram<Device> histogram,
                                                                       WideStretch* found) {
@@ -46,7 +46,7 @@ __device__ __forceinline__ T divided(std::uint32_t value, const Stretching<T>& f
   return stretched<T>(static_cast<int>(value), lo, lo + static_cast<int>(f.span));
 }
 
-// One thread per pixel, down a column; two comparisons and a division each.
+// One thread per pixel; adjacent threads run down a column. Each thread makes two comparisons and a division.
 template <class T>
 __global__ __launch_bounds__(kMaxBlockThreads) void naive_kernel(SourceOf<T> in, TargetOf<T> out,
                                                                  const Stretching<T>* range) {

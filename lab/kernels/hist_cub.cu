@@ -1,5 +1,5 @@
 // cub::DeviceHistogram as a baseline. Scratch: the counts, then CUB's temporary storage. Also converts the
-// 32-bit counts of libraries to the stage's.
+// 32-bit counts of libraries to the stage's 64-bit counts.
 #include <cub/device/device_histogram.cuh>
 
 #include "lab/kernels/ladder.cuh"

@@ -29,7 +29,7 @@ __global__ __launch_bounds__(kMaxBlockThreads) void global_chunk_kernel(Source i
   for (; count > 0; --count, at.next()) add_to(counts.data + in.row(at.y())[at.x()], 1);
 }
 
-// As global_chunk_kernel(), but with 4 bytes per load.
+// Like global_chunk_kernel(), but with 4 bytes per load.
 __global__ __launch_bounds__(kMaxBlockThreads) void global_words_kernel(Source in, Counts counts) {
   auto [at, count] = chunk_of_thread<4>(in);
   for (; count > 0; --count, at.next()) {
@@ -66,7 +66,7 @@ __device__ void flush_bins(const std::uint32_t* shared, std::uint64_t* counts) {
   }
 }
 
-// As local_kernel(), but sums in shared memory (1 KiB) first: one global addition per block and bin.
+// Like local_kernel(), but sums in shared memory (1 KiB) first: one global addition per block and bin.
 __global__ __launch_bounds__(kMaxBlockThreads) void local_reduced_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kBins];
   clear_bins(shared, kBins);
@@ -92,8 +92,8 @@ __global__ __launch_bounds__(kMaxBlockThreads) void shared_kernel(Source in, Cou
   flush_bins(shared, counts.data);
 }
 
-// As shared_kernel(), but with 4 pixels per load. Without Atomic, loses counts between another thread's load
-// and store.
+// Like shared_kernel(), but with 4 pixels per load. Without Atomic, counts are lost if another thread changes
+// a counter between this thread's load and store.
 template <bool Atomic>
 __global__ __launch_bounds__(kMaxBlockThreads) void shared_words_kernel(Source in, Counts counts) {
   __shared__ std::uint32_t shared[kBins];

@@ -48,7 +48,7 @@ __global__ __launch_bounds__(kMaxBlockThreads) void linear_kernel(Source in, Cou
 //
 //   byte = bin * columns + lane * 4 + warp % 4 (+ 128 for each further four warps)
 //
-// A byte holds at most 255: the block adds up its rows in time. Dynamic shared memory: Bins * columns.
+// The block adds up its rows before a byte can exceed 255. Dynamic shared memory: Bins * columns.
 constexpr int kColumnThreads = 128;
 constexpr int kPixelsARound = 252;  // a multiple of 4
 

@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// All variants of a stage's work, with fixed options and type of samples, oldest first: from the sequential
+// All variants of a stage's work, with fixed options and sample type, oldest first: from the sequential
 // reference to the production kernel. For each device, the last variant is the product's own function.
 struct Ladder {
   std::string_view name;   // the value of --stage in imgpipe bench: hist, hist16, median5

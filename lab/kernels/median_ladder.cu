@@ -178,7 +178,8 @@ struct ByColumns {
   }
 };
 
-// Four pixels at once: a word holds four columns; shifted by k - Radius bytes, column k of four windows.
+// Four pixels at once: a word holds four columns. Shifted by k - Radius bytes, it holds column k of four
+// windows.
 template <int Radius>
 struct ByBytes {
   __device__ static std::uint32_t medians(const SharedTile<Sample8, Radius>& tile, int lane, int row) {

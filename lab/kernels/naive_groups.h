@@ -42,8 +42,8 @@ class NaiveEntropyDecoding : public NaiveGroup<EntropyTask> {
   std::size_t segments_ = 0;  // in all images
 };
 
-// One thread per subsequence of 1,024 bits. It starts from a guess; each further round starts it again if
-// its predecessor now ends in another state.
+// One thread per subsequence of 1,024 bits. Each starts from a guess; each further round restarts every
+// thread whose predecessor now ends in another state.
 class SubsequenceEntropyDecoding : public NaiveGroup<EntropyTask> {
  public:
   explicit SubsequenceEntropyDecoding(std::vector<EntropyTask> tasks);

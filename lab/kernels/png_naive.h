@@ -17,7 +17,7 @@ namespace imgpipe::naive_png {
 // Working memory for a strip.
 struct Workspace {
   std::uint32_t counts[kMaxHuffmanSymbols];
-  std::uint8_t lengths[kMaxHuffmanSymbols + 1];  // the only distance code's follows the last nonzero one
+  std::uint8_t lengths[kMaxHuffmanSymbols + 1];  // the distance code's length follows the last nonzero one
   std::uint16_t codes[kMaxHuffmanSymbols];
   std::uint8_t coded_lengths[kLengthCodes];
   std::uint16_t coded_codes[kLengthCodes];

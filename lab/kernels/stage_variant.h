@@ -153,7 +153,8 @@ constexpr StageVariant baseline_variant(std::string_view name, std::string_view 
   return {{name, idea, origin, true}, function, conditions};
 }
 
-// For 16-bit ladders: an 8-bit ladder's variant of that name, or its idea with another function. Must exist.
+// For 16-bit ladders: return the variant of that name in an 8-bit ladder, unchanged or with another function.
+// The name must exist.
 [[nodiscard]] StageVariant variant_of(std::span<const StageVariant> ladder, std::string_view name);
 [[nodiscard]] StageVariant variant_of(std::span<const StageVariant> ladder, std::string_view name,
                                       const VariantFunction& function);

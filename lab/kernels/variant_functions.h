@@ -1,4 +1,4 @@
-// The functions of the ladders' variants, in the order of their rows, without those of the product.
+// The functions of the ladders' variants, in the order of their rows, except those of the product.
 #pragma once
 
 #include "lab/kernels/stage_variant.h"

@@ -1,4 +1,4 @@
-// Checks a user's variant on small images of every awkward shape and content, in memory full of guards.
+// Checks a user's variant on small images of awkward shapes and contents, in memory with guard bytes.
 #pragma once
 
 #include <functional>

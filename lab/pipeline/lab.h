@@ -86,7 +86,8 @@ class LabDevice {
 // Runs CUDA variants on device `index`. Throws Error(device) if the device cannot be used.
 [[nodiscard]] std::unique_ptr<LabDevice> make_cuda_lab(int index);
 
-// Folds each kBins counts into the first `bins`: bin b gets those of kBins / bins values; the rest are 0.
+// Folds each group of kBins counts into its first `bins` bins: bin b receives the counts of kBins / bins
+// adjacent values; the rest are 0.
 [[nodiscard]] std::vector<std::uint64_t> folded(const std::vector<std::uint64_t>& counts, int bins);
 
 // Returns why a variant cannot take these options or this shape of input on any device, or "".

@@ -46,7 +46,8 @@ class CudaLab final : public LabDevice {
     return call;
   }
 
-  // First launches, as the product does, the stage that makes the table which the function reads, if any.
+  // Launches the variant. If it is the product's function and reads a table, first launches the stage that
+  // makes the table, as the product does.
   void launch_all(const StageVariant& variant, const StageCall<Device>& call,
                   const VariantLaunch& launch) const {
     const Stage* const maker = table_maker(*subject().stage, call.parameters, Backend::cuda,

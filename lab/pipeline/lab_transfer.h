@@ -52,7 +52,7 @@ class TransferLab {
   TransferLab() = default;
 };
 
-// `subject` is one of gray and must outlive the lab.
+// `subject`: a subject of the stage gray; it must outlive the lab.
 [[nodiscard]] std::unique_ptr<TransferLab> make_transfer_lab(int index, const LabSubject& subject);
 
 }  // namespace imgpipe

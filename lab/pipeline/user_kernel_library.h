@@ -25,7 +25,7 @@ class UserKernelLibrary {
  public:
   // Loads a shared library, which stays loaded because the driver knows its kernels. `file` names the source
   // of its variants. Throws Error(input) if it cannot be loaded, lacks the header or has another version of
-  // it, has no variants, or has one of an unknown stage or with a name of the lab's.
+  // it, has no variants, or has a variant of an unknown stage or with the name of a variant of the lab.
   UserKernelLibrary(const std::string& path, const std::string& file);
 
   [[nodiscard]] const std::deque<UserVariant>& variants() const { return variants_; }

@@ -196,7 +196,7 @@ class ImageJob {
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;
   PageStack* stack_ = nullptr;    // replaces output_
-  std::function<void()> accept_;  // RowConsumer::accept, if there is no output
+  std::function<void()> accept_;  // RowConsumer::accept, if the input has no output
   ByteSink sink_;                 // to the output, if it is written while it is encoded
   EncodedFile encoded_;
   std::vector<std::string> damage_;

@@ -24,7 +24,7 @@ using DeviceWork = std::function<std::string(const StageCall<Device>&, const Cud
 
 }  // namespace imgpipe::test
 
-// Reports the test as skipped if there is no GPU, or as failed with IMGPIPE_REQUIRE_GPU=1.
+// Reports the test as skipped without a GPU, or as failed with IMGPIPE_REQUIRE_GPU=1.
 #define IMGPIPE_NEED_CUDA()                                                               \
   if (const std::string why = ::imgpipe::test::cuda_unavailable_reason(); !why.empty()) { \
     if (const char* required = std::getenv("IMGPIPE_REQUIRE_GPU");                        \

@@ -39,6 +39,6 @@ void save_text(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace imgpipe::test
 
-// Reports the test as skipped if there is no corpus.
+// Reports the test as skipped without a corpus.
 #define IMGPIPE_NEED_CORPUS() \
   if (!::imgpipe::test::corpus()) GTEST_SKIP() << "IMGPIPE_CORPUS is not set"

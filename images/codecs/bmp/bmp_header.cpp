@@ -14,7 +14,7 @@ constexpr std::uint32_t kOs2OldHeader = 12;
 constexpr std::uint32_t kWindowsHeader = 40;
 constexpr std::uint32_t kMasksInHeader = 52;      // this version and later
 constexpr std::uint32_t kAlphaMaskInHeader = 56;  // this version and later
-constexpr std::size_t kMasksAt = 54;              // in the header, or directly after one of 40 bytes
+constexpr std::size_t kMasksAt = 54;              // offset: in the header, or just after a 40-byte header
 
 [[noreturn]] void fail(const std::string& reason) {
   throw Error(ErrorKind::input, "bmp: " + reason);
@@ -124,8 +124,8 @@ void check_masks(const BmpHeader& header) {
   if ((header.masks[0] | header.masks[1] | header.masks[2]) == 0) fail("the colour masks are empty");
 }
 
-// Returns the size of the masks after the header. Without masks, the fourth byte of 32 bits is padding ("not
-// used", Microsoft; Pillow agrees) unless the header's alpha mask names it, with any compression.
+// Reads the masks; returns the size of those after the header. In 32-bit pixels without masks, the fourth
+// byte is padding ("not used", Microsoft; Pillow agrees) unless the header has an alpha mask for it.
 std::size_t read_masks(std::span<const std::byte> bytes, std::uint32_t compression, BmpHeader& header) {
   const bool alpha_inside = windows_header(header.header_bytes) && header.header_bytes >= kAlphaMaskInHeader;
   const auto mask = [&](std::size_t i) { return little_endian(bytes, kMasksAt + 4 * i, 4); };
@@ -144,7 +144,7 @@ std::size_t read_masks(std::span<const std::byte> bytes, std::uint32_t compressi
   return end > header_end ? end - header_end : 0;
 }
 
-// `at`: offset just past the header.
+// `at` is the offset just past the header and its masks.
 void read_palette(std::span<const std::byte> bytes, std::size_t at, std::uint32_t colors, bool lenient,
                   BmpHeader& header) {
   const std::size_t entry_bytes = header.header_bytes == kOs2OldHeader ? 3 : 4;

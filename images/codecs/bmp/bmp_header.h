@@ -1,7 +1,8 @@
 // Reads and checks the headers of a BMP file: everything before the pixels.
 //
-// Windows bitmaps have a header of 40, 52, 56, 108 or 124 bytes (Microsoft, "Bitmap Header Types"), OS/2 1.x
-// ones 12 and OS/2 2.x ones 16 to 64 (IBM, "Presentation Manager Programming Reference", BITMAPINFOHEADER2).
+// Windows bitmaps have a header of 40, 52, 56, 108 or 124 bytes (Microsoft, "Bitmap Header Types"). The
+// header has 12 bytes in OS/2 1.x and 16 to 64 in OS/2 2.x (IBM, "Presentation Manager Programming
+// Reference", BITMAPINFOHEADER2).
 #pragma once
 
 #include <array>
@@ -29,11 +30,12 @@ struct BmpHeader {
   std::size_t pixels_at = 0;  // offset; beyond the end in a truncated file
   // Pixels per metre; 0: not stated.
   std::uint32_t x_resolution = 0, y_resolution = 0;
-  // The offset of the ICC profile, or of the name of a file with it (124-byte headers only).
+  // The offset of the ICC profile, or of the name of the file that contains it (124-byte headers only).
   std::uint64_t profile_at = 0;
   std::uint32_t profile_bytes = 0;  // 0: none
   bool profile_is_linked = false;
-  // 16 and 32 bits: the masks of red, green, blue and alpha, each a run of bits, disjoint; 0: no channel.
+  // For 16 and 32 bits: the masks of red, green, blue and alpha. Each is a single run of bits; they do not
+  // overlap. 0: no such channel.
   std::array<std::uint32_t, 4> masks{};
   std::vector<Palette::Color> palette;  // for up to 8 bits: not empty, but may be too short
   std::vector<std::string> warnings;    // tolerated problems (lenient)

@@ -66,7 +66,7 @@ void warn_of(std::vector<std::string>& warnings, std::int64_t pixels, const char
   if (pixels > 0) warnings.push_back("damaged bmp: " + std::to_string(pixels) + " pixels " + what);
 }
 
-// Uncompressed rows; each is read directly from the file.
+// Reads uncompressed rows directly from the file.
 class BmpReader final : public Reader {
  public:
   BmpReader(Bytes bytes, BmpHeader header, const DecodeOptions& options)
@@ -241,7 +241,7 @@ class BmpRleReader final : public WholeImageReader {
   }
 
   void put(HostPlane whole, std::uint32_t index) {
-    // ImageMagick also encodes the padding of uncompressed rows.
+    // ImageMagick also encodes the padding pixels that uncompressed rows would have.
     if (x_ >= whole.width && x_ < padded_width() && y_ < whole.height) {
       ++x_;
       return;

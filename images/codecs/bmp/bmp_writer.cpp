@@ -1,6 +1,6 @@
-// Writes BMP with the bytes of stb_image_write except for the resolution (Microsoft, BITMAPINFOHEADER and
+// Writes the same BMP files as stb_image_write, except for the resolution (Microsoft, BITMAPINFOHEADER and
 // BITMAPV4HEADER): 24 bits per pixel, or 32 with alpha and masks. The library holds the whole image and the
-// file; this writer holds only the file, because BMP stores the bottom row first.
+// file; this writer holds only the file, as it must: BMP stores the bottom row first.
 #include <algorithm>
 #include <cstring>
 #include <limits>

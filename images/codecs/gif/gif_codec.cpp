@@ -40,8 +40,9 @@ std::vector<std::byte> joined_sub_blocks(Bytes blocks) {
   return joined;
 }
 
-// Application extensions (section 26). XMP is stored without sub-blocks, followed by 258 bytes that lead
-// readers of sub-blocks to the terminator. Animation loops and program settings are not metadata.
+// Takes the data of an application extension (section 26). XMP is stored without sub-blocks; the 258 bytes
+// after it lead readers that expect sub-blocks to the terminator. Animation loops and program settings are
+// not metadata.
 void take_application(Bytes blocks, FoundMetadata& found) {
   constexpr std::size_t kIdentifierBytes = 12, kTrailerBytes = 258;
   const std::size_t front = std::min(kIdentifierBytes, blocks.size());

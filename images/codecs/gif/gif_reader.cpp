@@ -64,7 +64,8 @@ bool covers(const Frame& frame, const Shape& screen) {
   return frame.width == screen.width && frame.height == screen.height;
 }
 
-// Reads the blocks up to the first image descriptor (sections 18 to 23). Uses the last graphic control.
+// Reads the blocks up to the first image descriptor (sections 18 to 23). If there are several graphic control
+// extensions, the last one applies.
 Frame find_first_frame(Bytes file, const Shape& screen) {
   Frame frame;
   const ColorTable global = color_table(13, little_endian(file, 10, 1));
@@ -96,8 +97,8 @@ Frame find_first_frame(Bytes file, const Shape& screen) {
   return frame;
 }
 
-// The number of images from an offset on, and the end of the blocks: after the trailer, or at an invalid
-// block. Zeros between blocks are common and skipped.
+// The number of images from an offset on, and the end of the blocks: just past the trailer, or at an invalid
+// block. Zeros between blocks are common; they are skipped.
 struct Blocks {
   std::int64_t images = 0;
   std::size_t end = 0;
@@ -169,7 +170,7 @@ class LzwDecoder {
     }
   }
 
-  // Passes codes to `take` until it returns false, or to the end. Returns false for an invalid code.
+  // Passes codes to `take` until it returns false or the data ends. Returns false for an invalid code.
   template <class Take>
   bool decode(CodeSource& source, const Take& take) {
     const int clear = 1 << minimum_bits_;
@@ -273,7 +274,8 @@ class GifReader final : public Reader {
     warnings_.push_back(std::string("damaged gif: ") + what);
   }
 
-  // Decodes without storing pixels: the number of channels must be known first.
+  // Returns whether any pixel is transparent. Decodes without storing pixels, because the number of channels
+  // must be known first.
   [[nodiscard]] bool transparent_is_used() const {
     const auto all = static_cast<std::size_t>(frame_.width * frame_.height);
     CodeSource source(file_, frame_.data + 1);
@@ -294,7 +296,7 @@ class GifReader final : public Reader {
   // One index per pixel of the frame.
   [[nodiscard]] Shape indices_shape() const { return {frame_.width, frame_.height, 1}; }
 
-  // Drops pixels beyond the frame.
+  // Decodes the frame; drops surplus pixels at the end of the data.
   void read_indices() {
     indices_ = Image(indices_shape(), memory_);
     const std::span<Sample8> out(indices_.view().data, indices_.size_bytes());

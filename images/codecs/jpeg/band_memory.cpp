@@ -5,7 +5,7 @@
 namespace imgpipe {
 namespace {
 
-// Bounds the lists of blocks and coefficients of the whole scan by its length in bits.
+// Returns an upper bound on the lists of blocks and coefficients of the whole scan, from its length in bits.
 std::int64_t max_list_bytes(const JpegScan& jpeg) {
   const BaselineScan& scan = jpeg.scan;
   const auto bits = static_cast<std::int64_t>(scan.data.size()) * 8;
@@ -26,7 +26,7 @@ std::int64_t max_band_bytes(const JpegScan& jpeg, std::int64_t mcu_row_bytes, st
       std::int64_t{sizeof(CoefficientBlock)} + kBlockSamples * std::int64_t{sizeof(Coefficient)};
   // A list's capacity may exceed its size by half.
   const std::int64_t coefficients = std::min(blocks * block_bytes, max_list_bytes(jpeg)) / 2 * 3;
-  // One chunk that is being decoded, and one that is only partly needed.
+  // The two chunks: one is being decoded, one is only partly needed.
   return mcu_rows * mcu_row_bytes + coefficients + 2 * scan_chunk_bytes;
 }
 

@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-// Returns the most bytes held while decoding `rows` rows, given those of an MCU row's samples and of a chunk.
+// Returns the maximum memory held while decoding `rows` rows, given the memory of one MCU row and one chunk.
 [[nodiscard]] std::int64_t max_band_bytes(const JpegScan& jpeg, std::int64_t mcu_row_bytes,
                                           std::int64_t scan_chunk_bytes, std::int64_t rows);
 

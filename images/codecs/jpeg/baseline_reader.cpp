@@ -197,7 +197,7 @@ void BaselineReader::do_read_band(std::int64_t first, HostView rows) {
   end_band(band);
 }
 
-// Fills the rows, unless the library has to, or another thread has failed.
+// Fills the rows, unless the library has taken over or another thread has failed.
 void BaselineReader::read_with_scan_chunks(Lock& lock, Band& band, const HostView& rows) {
   const McuRange& needs = band.walk.needs;
   while (!library_took_over_ && !error_ && !mcu_rows_.are_ready(band.walk)) {
@@ -214,7 +214,7 @@ void BaselineReader::read_with_scan_chunks(Lock& lock, Band& band, const HostVie
   if (band.first + band.rows == scan_.height) check_end(lock);  // may hand over to the library
 }
 
-// Makes the samples of one of the band's MCU rows. Returns false if no untaken row has all its blocks.
+// Computes the samples of one of the band's MCU rows. Returns false if no pending row has all its blocks.
 bool BaselineReader::reconstruct_one(Lock& lock, Band& band) {
   std::int64_t number = 0;
   if (!mcu_rows_.take_pending(band.walk, confirmed_blocks_ / blocks_in_row(), number)) return false;
@@ -327,7 +327,7 @@ void BaselineReader::end_band(Band& band) {
 
 // ---- decoding by the library: rows in order, one thread at a time ----------------------------------------
 
-// Reads bands in the order in which they were begun. Rows of bands that no thread reads yet are kept.
+// Reads bands in the order in which they were begun. Keeps the rows of begun bands that no thread reads yet.
 void BaselineReader::read_with_library(Lock& lock, const Band& band, const HostView& rows) {
   const auto is_next = [&] {
     return &*std::ranges::find_if(bands_, [](const Band& one) { return one.taken_by_reader && !one.done; }) ==

@@ -3,7 +3,7 @@
 //   scan in chunks -> blocks of coefficients -> samples of an MCU row -> rows of pixels
 //   (scan_chunks.h)                             (reconstruct.h)
 //
-// A thread that waits for rows decodes the next chunk meanwhile. Only data that begun bands need is held.
+// A thread that waits for rows decodes the next chunk meanwhile. Only data needed by begun bands is held.
 //
 // libjpeg-turbo alone decides what is valid, and has read the header. At any irregularity it decodes the file
 // again from the first byte and provides the rows that are still missing. Rows returned before are the same:

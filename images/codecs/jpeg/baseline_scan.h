@@ -45,7 +45,7 @@ struct BaselineScan {
   std::array<HuffmanCodes, 4> dc_codes{}, ac_codes{};
   std::int64_t restart_interval = 0;  // MCUs between restart markers; 0: no markers
 
-  // An MCU is the smallest area in which all planes have whole blocks. Grey: one block.
+  // An MCU is the smallest area in which all planes have whole blocks; for grey, it is one block.
   int mcu_width = kBlockSide, mcu_height = kBlockSide;  // pixels
   std::int64_t mcus_across = 0, mcu_rows = 0;
   int blocks_in_mcu = 1;

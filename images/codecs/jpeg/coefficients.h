@@ -19,7 +19,7 @@ using Coefficient = std::uint32_t;
   return static_cast<std::int16_t>(c >> 16);
 }
 
-// A block of 8x8, in scan order.
+// A block of 8x8 coefficients. A list has its blocks in scan order.
 struct CoefficientBlock {
   std::uint32_t end = 0;  // end of its AC coefficients in the list; they begin at the previous block's end
   std::int32_t dc = 0;    // sum of the differences since the list's start or the last restart in it

@@ -45,7 +45,7 @@ bool is_equal(const Image& image, int quality, bool subsampled_chroma) {
 bool check(int channels, bool subsampled_chroma) noexcept {
   try {
     const Image image = test_image(channels);
-    // Qualities at which the writer makes this kind of scan.
+    // Qualities at which the writer produces a scan of this kind.
     const auto qualities = channels == 1       ? std::array{100, 90, 50}
                            : subsampled_chroma ? std::array{90, 75, 25}
                                                : std::array{100, 95, 91};

@@ -1,4 +1,4 @@
-// Compiled for each instruction set: from AVX2 on, shifts by a variable take one instruction (BMI2).
+// Compiled for each instruction set: from AVX2 on, a shift by a variable amount is one instruction (BMI2).
 #include "images/codecs/jpeg/entropy_decoder.h"
 
 #include <algorithm>
@@ -33,13 +33,13 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The next bits, the first of them highest. At least 56 are valid after fill().
+// The next bits of the scan; the first one is the highest bit. At least 56 bits are valid after fill().
 class BitWindow {
  public:
   HWY_INLINE BitWindow(const std::uint8_t* bytes, std::int64_t bit) : base_(bytes) { go_to(bit); }
   HWY_INLINE void back(int count) { go_to(position() - count); }
 
-  // Bits of bits_ after the first count_ may be set already; this sets them to the same values.
+  // Bits of bits_ after the first count_ may already be set; they have the values that fill() gives them.
   HWY_INLINE void fill() {
     std::uint64_t more;
     std::memcpy(&more, next_, sizeof more);
@@ -82,7 +82,7 @@ struct LongSymbol {
 };
 
 // The lower half of a symbol is the size of its value; a DC symbol is at most 15, so its upper half is 0.
-// `bits` is passed by value, because taking the window's address would keep it out of registers.
+// Takes the bits by value, because taking the window's address would keep the window out of registers.
 HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t bits) {
   const auto first = static_cast<std::uint32_t>(bits >> (64 - kLongestCode));
   std::size_t length = 1;
@@ -151,7 +151,7 @@ HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& wind
     window.fill();
     if (!decode_coefficient(decoder, window, offset, out)) break;
   }
-  // The 64th coefficient has no end-of-block code: bits that looked like one belong to the next block.
+  // No end-of-block code follows the 64th coefficient: bits that looked like one belong to the next block.
   if (HWY_UNLIKELY(offset == (kPastLastIndex | (kBlockSamples - 1)))) window.back(decoder.end_bits);
   const bool whole = offset == kBlockSamples - 1 || (offset >= kPastLastIndex && offset < kInvalidCodeIndex);
   return whole ? out : nullptr;
@@ -178,7 +178,7 @@ EntropyEnd decode_batch(const EntropyTables& tables, const std::uint8_t* bytes, 
     }
     out = after;
     std::int32_t& dc = state.dc[tables.component_of_block[block]];
-    // The sums of a damaged file may overflow; only the lower 16 bits count.
+    // The sums of a damaged file may overflow; only the lower 16 bits are used.
     dc = static_cast<std::int32_t>(static_cast<std::uint32_t>(dc) + static_cast<std::uint32_t>(difference));
     batch.blocks[made] = {batch.made + static_cast<std::uint32_t>(out - batch.coefficients), dc};
     state.block = state.block + 1 == tables.blocks_in_mcu ? 0 : state.block + 1;

@@ -1,4 +1,4 @@
-// Decodes the Huffman codes of a baseline scan (ITU-T T.81, F.2.2), from the true state or a guessed one.
+// Decodes the Huffman codes of a baseline scan (ITU-T T.81, F.2.2), from the true state or from a guess.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ struct EntropyTables {
 struct BlockList {
   RawBuffer<CoefficientBlock> blocks;
   RawBuffer<Coefficient> coefficients;
-  // A list's capacity exceeds these only if its size does.
+  // Limits on the capacities of the lists. A capacity exceeds its limit only if the list's size does.
   std::size_t max_spare_blocks = std::numeric_limits<std::size_t>::max();
   std::size_t max_spare_coefficients = std::numeric_limits<std::size_t>::max();
 };

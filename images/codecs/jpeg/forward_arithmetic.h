@@ -25,7 +25,7 @@ IMGPIPE_HOST_DEVICE constexpr int red_difference(int r, int g, int b) {
   return (32768 * r - 27439 * g - 5329 * b + kChromaRound) >> 16;
 }
 
-// Halves both sides (jcsample): column x of the smaller plane, from the sum of its four samples.
+// Halves the width and height of a plane (jcsample): returns a sample in column x from the sum of four.
 IMGPIPE_HOST_DEVICE constexpr int halved_sample(int sum_of_four, std::int64_t x) {
   return (sum_of_four + 1 + static_cast<int>(x & 1)) >> 2;
 }

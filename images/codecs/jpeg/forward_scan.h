@@ -41,7 +41,8 @@ IMGPIPE_HOST_DEVICE constexpr ForwardScan forward_scan(std::int64_t width, std::
 struct BlockPosition {
   std::int32_t x = 0, y = 0;   // in its plane, in blocks
   std::int32_t component = 0;  // 0: luma or grey, 1: Cb, 2: Cr
-  // Past the plane's last block: only the DC coefficient of the scan's previous block, at x, y (jccoefct).
+  // The block is past the plane's last column or row. x and y are those of the scan's previous block, whose
+  // DC coefficient it repeats (jccoefct).
   bool dummy = false;
 };
 
@@ -58,7 +59,7 @@ IMGPIPE_HOST_DEVICE constexpr BlockPosition block_position(const ForwardScan& sc
 }
 
 // Returns the distance in the scan, in blocks, to the previous block of the same plane, from which the DC
-// difference is taken. In the first MCU it reaches before the scan's start.
+// difference is taken. In the first MCU, that block may be before the scan's start.
 IMGPIPE_HOST_DEVICE constexpr std::int32_t blocks_back(const ForwardScan& scan, std::int32_t block) {
   if (scan.blocks_in_mcu != 6 || block >= 4) return scan.blocks_in_mcu;
   return block == 0 ? 3 : 1;
@@ -66,7 +67,8 @@ IMGPIPE_HOST_DEVICE constexpr std::int32_t blocks_back(const ForwardScan& scan, 
 
 // ---- a block's bits (T.81, F.1.2) ----------------------------------------------------------------------
 
-// Returns the size of a CodedValue (T.81, F.1.2.1) minus 1: its highest bit unlike its sign, or -1.
+// Returns the size of a CodedValue (T.81, F.1.2.1) minus 1: the index of its highest bit that differs from
+// its sign bit, or -1.
 IMGPIPE_HOST_DEVICE inline int highest_bit(std::int32_t coded) {
 #ifdef __CUDA_ARCH__
   int bit = 0;

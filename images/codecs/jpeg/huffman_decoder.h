@@ -39,7 +39,7 @@ enum class HuffmanKind { dc, ac };
 // Makes the tables (T.81, annex C and F.2.2). Returns false for codes that libjpeg refuses.
 [[nodiscard]] bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDecoder& decoder);
 
-// Returns the signed value that `size` bits stand for (T.81, F.2.2.1: EXTEND); size 1..16.
+// Returns the signed value encoded by `size` bits (T.81, F.2.2.1: EXTEND); `size` is 1 to 16.
 [[nodiscard]] constexpr int extended_value(std::uint32_t bits, int size) {
   const int value = static_cast<int>(bits);
   return value < 1 << (size - 1) ? value - (1 << size) + 1 : value;

@@ -84,7 +84,8 @@ IMGPIPE_HOST_DEVICE constexpr Eight inverse_dct_pass(const Eight& x) {
   return out;
 }
 
-// libjpeg-turbo's column pass if rows 1 to 7 hold no coefficients; differs only for values out of range.
+// Returns the result of libjpeg-turbo's column pass if rows 1 to 7 hold no coefficients. It differs from that
+// of inverse_dct_pass() only for values out of range.
 IMGPIPE_HOST_DEVICE constexpr std::int16_t flat_column(std::int16_t x0) {
   return wrapped_16(x0 * (1 << dct::kColumnBits));
 }
@@ -128,7 +129,8 @@ IMGPIPE_HOST_DEVICE constexpr std::array<std::uint8_t, kBlockSamples> inverse_dc
 // A colour plane with half the columns is repeated, not interpolated, if it is at most this wide.
 inline constexpr std::int64_t kMaxRepeatedWidth = 2;
 
-// Half the columns: the left and the right pixel of a sample `a`. At an edge, `a` is its own neighbour.
+// For planes with half the columns: the left and right pixel of sample `a`. At an edge, `a` is its own
+// neighbour.
 IMGPIPE_HOST_DEVICE constexpr int upsampled_left(int before, int a) {
   return (3 * a + before + 1) >> 2;
 }
@@ -136,7 +138,8 @@ IMGPIPE_HOST_DEVICE constexpr int upsampled_right(int a, int after) {
   return (3 * a + after + 2) >> 2;
 }
 
-// Half the rows: the upper and the lower pixel of a sample, from it and the sample above or below.
+// For planes with half the rows: the upper and lower pixel of a sample, from it and the sample above or
+// below.
 IMGPIPE_HOST_DEVICE constexpr int upsampled_upper(int above, int a) {
   return (3 * a + above + 1) >> 2;
 }
@@ -144,7 +147,8 @@ IMGPIPE_HOST_DEVICE constexpr int upsampled_lower(int a, int below) {
   return (3 * a + below + 2) >> 2;
 }
 
-// Half of both: first the weighted sum of the nearer and the farther row, then columns as above.
+// For planes with half the columns and rows: first the weighted sum of the nearer and the farther row, then
+// the columns of these sums.
 IMGPIPE_HOST_DEVICE constexpr int column_sum(int near, int far) {
   return 3 * near + far;
 }

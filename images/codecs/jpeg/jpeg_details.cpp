@@ -40,7 +40,8 @@ std::string color_of(const JpegFacts& facts) {
   }
 }
 
-// Names the sampling if both chroma planes are alike and a fourth is like the first; otherwise lists factors.
+// Names the sampling if both chroma planes are alike and any fourth plane is like the first; otherwise lists
+// the sampling factors.
 std::string sampling_of(Bytes frame, std::size_t components) {
   if (components < 3 || frame.size() < 6 + 3 * components) return "";
   const auto across = [&](std::size_t c) { return big_endian(frame, 6 + 3 * c + 1, 1) >> 4; };

@@ -103,8 +103,8 @@ class JpegEnd final : public EndFinder {
   bool may_have_trailer() const override { return has_exif_; }
 
  private:
-  // Accepts images that are where the index says, with their full length. Otherwise a separate image follows:
-  // some programs cut off the further images and keep the index.
+  // Accepts further images that have the position and length in the index. Data that differs begins a
+  // separate image: some programs cut off the further images but keep the index.
   bool accepts_further_images(Bytes file) {
     while (next_ < further_.size()) {
       const Extent& picture = further_[next_];

@@ -48,7 +48,7 @@ void cmyk_to_rgb(const JSAMPLE* in, Sample8* out, std::int64_t width, bool inver
 
 class JpegReader final : public LibraryJpeg {
  public:
-  // Does not let libjpeg save segments: for each further one it would walk all those saved before.
+  // Does not let libjpeg save segments: it would walk all saved segments to add one.
   JpegReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), facts_(read_jpeg_facts(bytes)) {
     decoder_.err = error_manager(errors_);
     errors_.strict = !options.lenient;
@@ -73,7 +73,7 @@ class JpegReader final : public LibraryJpeg {
         decoder_.out_color_space == JCS_CMYK ? 4 * std::int64_t{decoder_.image_width} : 0;
     return coefficients + row_buffer_bytes() + cmyk_row + kReaderTableBytes;
   }
-  // Without a progressive file's coefficients, the library holds only a few rows.
+  // The library holds only a few rows, except for the coefficients of a progressive file.
   [[nodiscard]] std::int64_t library_bytes(bool whole) const override {
     return header_.progressive ? working_bytes(whole) : 0;
   }
@@ -185,7 +185,7 @@ class JpegReader final : public LibraryJpeg {
     decoder_.dct_method = JDCT_ISLOW;
     jpeg_start_decompress(&decoder_);
     if (decoder_.out_color_space == JCS_CMYK) {
-      // libjpeg frees it with the decoder.
+      // libjpeg frees this row with the decoder.
       cmyk_row_ = static_cast<JSAMPLE*>((*decoder_.mem->alloc_large)(
           reinterpret_cast<j_common_ptr>(&decoder_), JPOOL_IMAGE, std::size_t{decoder_.image_width} * 4));
     }

@@ -31,7 +31,7 @@ struct JpegFacts {
 };
 
 // Walks the segments, in linear time, up to the first scan, damage, or the end of the file. Throws
-// Error(input) for more than kMaxSegments: libjpeg walks them too, and slows down with each one.
+// Error(input) for more than kMaxSegments: libjpeg walks them too, and each one makes it slower.
 [[nodiscard]] JpegFacts read_jpeg_facts(std::span<const std::byte> file);
 
 // Skips leading bytes with which cameras pad their files: zeros, 0xFF and white space.

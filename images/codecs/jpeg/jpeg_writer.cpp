@@ -193,18 +193,19 @@ class JpegWriter final : public Writer {
            metadata_bytes();
   }
 
-  // Includes the headers of its segments.
+  // Includes the headers of the metadata segments.
   [[nodiscard]] std::int64_t metadata_bytes() const {
     constexpr std::int64_t kHeads = 4096;
     return metadata_ == nullptr ? 0 : metadata_->bytes() + metadata_->bytes() / kHeads + kHeads;
   }
 
-  // The part being filled, and rows of blocks with their context (libjpeg-turbo's jcprepct.c, jcmainct.c).
+  // The part being filled, the metadata, and rows of blocks with their context (libjpeg-turbo's jcprepct.c,
+  // jcmainct.c).
   [[nodiscard]] std::int64_t part_and_row_bytes() const {
     constexpr std::int64_t kMaxRows = 16 + 3 * 2;
     const std::int64_t columns = std::int64_t{encoder_.image_width} + 16 + 64;
     return kPartBytes + kMaxRows * columns * encoder_.num_components + kWriterTableBytes +
-           2 * metadata_bytes();  // as metadata, and as segments while they are written
+           2 * metadata_bytes();  // as given, and as segments during writing
   }
 
   [[nodiscard]] bool subsamples_chroma() const {
@@ -229,7 +230,7 @@ class JpegWriter final : public Writer {
     return true;
   }
 
-  // Makes the segments that follow the mark. Must not run in a function that the library jumps out of.
+  // Makes the segments that follow the mark. Must not run in a function that libjpeg may jump back into.
   void make_segments() {
     if (started_ || metadata_ == nullptr) return;
     segments_ = jpeg_metadata_segments(*metadata_);
@@ -263,7 +264,8 @@ class JpegWriter final : public Writer {
     started_ = true;
   }
 
-  // Writes everything before the scan; the first call for rows, even for none, completes it.
+  // Writes everything before the scan; libjpeg completes the headers in the first call for rows, even for
+  // none.
   bool try_write_header() {
     if (setjmp(errors_.jump) != 0) return false;
     start_file();

@@ -7,7 +7,7 @@ namespace imgpipe {
 
 // Decodes two small images with both, once per process and sampling: noise, and coefficients that exceed 16
 // bits. Before 2.1 the library repeated the colour planes of 4:4:0 instead of interpolating them; without
-// SIMD (also JSIMD_FORCENONE=1) nothing wraps. Thread-safe.
+// SIMD (as with JSIMD_FORCENONE=1) its arithmetic does not wrap. Thread-safe.
 [[nodiscard]] bool library_decodes_identically(Sampling sampling);
 
 }  // namespace imgpipe

@@ -7,7 +7,7 @@ void LibraryRows::give(std::int64_t first, const HostView& rows, std::int64_t lo
   Shape one = rows.shape();
   one.height = 1;
   while (next_ < first + rows.height) {
-    // The next row overwrites one that no band needs.
+    // If no band needs the last kept row, the next row overwrites it.
     if (next_ > lowest || kept_.empty()) kept_.emplace_back(one);
     library_.read_rows(kept_.back().untyped_view());
     ++next_;

@@ -1,4 +1,4 @@
-// Provides bands in any order with rows of the library's decoder, which decodes from the top only.
+// Provides bands of rows in any order from the library's decoder, which only decodes from top to bottom.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ using McuSamples = std::unique_ptr<std::uint8_t[]>;
 
 class McuRows {
  public:
-  // The progress of one band. A row is pending, then in work, then ready, and never goes back.
+  // The progress of one band. A row's state changes from pending to in work to ready, and never back.
   struct Walk {
     McuRange needs;
     std::int64_t pending = needs.first;  // no row above it is pending
@@ -54,7 +54,8 @@ class McuRows {
     return walk.ready == walk.needs.end;
   }
 
-  // Takes the walk's next pending row with a number below `known` into work. Returns false if there is none.
+  // Finds the walk's next pending row with a number below `known`, and marks it as in work. Returns false if
+  // there is none.
   [[nodiscard]] bool take_pending(Walk& walk, std::int64_t known, std::int64_t& row) {
     const std::int64_t end = std::min(walk.needs.end, known);
     while (walk.pending < end && at(walk.pending).state != State::pending) ++walk.pending;

@@ -39,13 +39,13 @@ using V32 = hn::Vec<D32>;
 // A vector holds a row of 8 values of kBlocks blocks, one block per 128 bits; shuffles stay within 128 bits.
 constexpr std::size_t kBlocks = hn::MaxLanes(D16()) / kBlockSide;
 
-// Lower half of each 32 bits: factor of a pair's first value; upper half: of its second value.
+// Returns a factor pair in every 32 bits: `first` in the lower half, `second` in the upper.
 HWY_INLINE V16 factors(int first, int second) {
   const auto both = static_cast<std::uint32_t>(second) << 16 | (static_cast<std::uint32_t>(first) & 0xFFFF);
   return hn::BitCast(D16(), hn::Set(D32(), static_cast<std::int32_t>(both)));
 }
 
-// Returns sums of two products each, with one instruction; sum1 stays 0.
+// Returns in every 32 bits the sum of two 16-bit products, with one instruction; sum1 stays 0.
 HWY_INLINE V32 sum_of_products(V16 pairs, V16 by) {
   const D32 d;
   V32 sum1 = hn::Zero(d);
@@ -56,7 +56,7 @@ struct HalfOfPass {
   V32 v[kBlockSide];
 };
 
-// Computes inverse_dct_pass() for the lower or the upper four of the eight lanes, without the saturation.
+// Computes inverse_dct_pass() for the lower or the upper four of the eight lanes, but does not saturate.
 template <int kShift, class Zip>
 HWY_INLINE HalfOfPass half_of_pass(const V16 (&x)[kBlockSide], const Zip& zip) {
   using namespace dct;
@@ -99,7 +99,8 @@ HWY_INLINE void inverse_dct_pass_of(V16 (&x)[kBlockSide]) {
   for (int i = 0; i < kBlockSide; ++i) x[i] = hn::ReorderDemote2To(d, lower.v[i], upper.v[i]);
 }
 
-// Moves each value: rotates its position, the vector index followed by the lane index, left by one bit.
+// Moves the value at position p to p rotated left by one bit; a position is the vector index followed by the
+// lane index.
 template <int kVectors>
 HWY_INLINE void shuffle(V16 (&v)[kVectors]) {
   const D16 d;
@@ -167,7 +168,8 @@ constexpr auto kValueOffsets = [] {
   return positions;
 }();
 
-// Returns whether no coefficient is below the first row. A product can wrap to 0, so values do not show it.
+// Returns whether all coefficients are in the first row. A product can wrap to 0, so the products do not show
+// this.
 bool has_flat_columns(const Slot& slot) {
   return std::all_of(slot.begin, slot.end, [](Coefficient c) {
     return kZigzag[static_cast<std::size_t>(place_of(c))] < kBlockSide;
@@ -197,7 +199,7 @@ void transform(Batch& batch) {
   const D16 d;
   V16 x[kBlockSide];
   for (std::size_t y = 0; y < kBlockSide; ++y) x[y] = hn::Load(d, batch.values + y * kBlocks * kBlockSide);
-  // Flat columns matter only when a value of the first row overflows here; then each block is checked.
+  // Flat columns matter only if a value of the first row overflows in this shift; then each block is checked.
   if (!hn::AllTrue(d,
                    hn::Eq(hn::ShiftRight<dct::kColumnBits>(hn::ShiftLeft<dct::kColumnBits>(x[0])), x[0]))) {
     return transform_plainly(batch);
@@ -238,8 +240,9 @@ void fill_block(std::uint8_t sample, std::uint8_t* to, std::int64_t stride) {
   for (int y = 0; y < kBlockSide; ++y, to += stride) std::memset(to, sample, kBlockSide);
 }
 
-// Writes the dequantised AC coefficients, at least one: four at a time, the last four from the end, some of
-// them twice. The count is hard to predict, and a misprediction takes as long as several coefficients.
+// Writes the dequantised AC coefficients, of which there is at least one. Writes four at a time, and may
+// write the last four twice: the count is hard to predict, and a misprediction takes as long as several
+// coefficients.
 HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* end, const std::uint16_t* steps,
                                  std::int16_t* values) {
   const auto add = [&](const Coefficient* c) {

@@ -30,16 +30,16 @@ struct BlockRun {
 };
 
 // Dequantises and transforms the blocks, and writes 8x8 samples for each, also at the image's edges.
-// `targets`: by block of an MCU. As in libjpeg-turbo, only the lower 16 bits of the dc count.
+// `targets`: by block of an MCU. As in libjpeg-turbo, only the lower 16 bits of `dc` are used.
 void reconstruct_blocks(std::span<const BlockTarget> targets, const BlockRun& run);
 
 // Upsampling may read 64 samples before and after a colour row; fill_edges() repeats the row's ends there.
 inline constexpr std::int64_t kSampleMargin = 64;
 void fill_edges(std::uint8_t* row, std::int64_t width);
 
-// The rows for one row of pixels. If a colour plane has half the rows, `near` is the row that contains the
-// pixels; `far` is the row above it for the upper of its two rows of pixels, below it for the lower one, and
-// `near` again beyond the image. Otherwise `far` is not read.
+// The sample rows for one row of pixels. If a colour plane has half the rows, `near` is the sample row that
+// contains the pixels. `far` is the row above it for the upper of its two rows of pixels, and the row below
+// it for the lower one; beyond the image, it is `near` again. Otherwise `far` is not read.
 struct SampleRows {
   const std::uint8_t* y = nullptr;
   const std::uint8_t* cb_near = nullptr;

@@ -63,8 +63,8 @@ HWY_INLINE V16 shifted(V16 v) {
 // Chunks of a row that stay in the L1 cache.
 constexpr std::int64_t kSegmentPixels = 1024;
 
-// Samples of a plane with half the columns, from one row or as a sum of two: minus 128, with the fractional
-// bits of such a sum. Includes one more sample at either end, and space for whole vectors.
+// Samples of a plane with half the columns, minus 128: from one row, or as weighted sums of two rows, with
+// the fractional bits of such sums. Includes one more sample at either end, and space for whole vectors.
 struct RowSegment {
   alignas(64) std::int16_t v[kSegmentPixels / 2 + 2 + 2 * kHalf];
 };
@@ -101,7 +101,7 @@ HWY_INLINE EvenOdd colour_of(const RowSegment& chunk, std::int64_t i) {
   }
 }
 
-// The same for planes with all columns.
+// Returns the colour of a vector of pixels, minus 128, for planes with all columns.
 template <Sampling kSampling>
 HWY_INLINE EvenOdd colour_of(const std::uint8_t* near, const std::uint8_t* far, bool lower) {
   const EvenOdd a = split(near);

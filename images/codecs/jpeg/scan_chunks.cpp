@@ -128,8 +128,8 @@ void ScanChunks::guess(ScanChunk& chunk) const {
   chunk.starts.resize(std::min(chunk.starts.size(), chunk.list.blocks.size()));
 }
 
-// Decodes from `state` to the chunk's end. Before a final marker the number of blocks is unknown here:
-// decodes whole MCUs until fewer than 8 bits remain. finish() decodes the rest.
+// Decodes from `state` to the chunk's end. Before a final marker, the number of remaining blocks is unknown
+// here: decodes whole MCUs until fewer than 8 bits remain, and finish() decodes the rest.
 void ScanChunks::decode_codes(ScanChunk& chunk, EntropyState state, std::int64_t interval_left) const {
   std::size_t blocks_at_restart = 0;
   int last_number = -1;

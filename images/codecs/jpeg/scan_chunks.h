@@ -64,7 +64,7 @@ struct ScanChunk {
   bool damaged = false;                   // invalid data after the last block
 };
 
-// Consecutive blocks that are known to be the scan's.
+// Consecutive blocks that are known to be blocks of the scan.
 struct ConfirmedBlocks {
   std::int64_t first = 0;  // index in the scan
   std::shared_ptr<const BlockList> list;
@@ -72,8 +72,8 @@ struct ConfirmedBlocks {
   std::array<std::int32_t, 3> dc_base{};
 
   [[nodiscard]] std::int64_t end() const { return first + static_cast<std::int64_t>(count); }
-  // Returns `blocks` blocks from number `number` of the scan on. `position`: index of the first in its MCU
-  // row.
+  // Returns the `blocks` blocks of the scan from number `number` on. `position` is the first block's index in
+  // its MCU row.
   [[nodiscard]] BlockRun run(std::int64_t number, std::int64_t blocks, std::int64_t position) const;
 };
 
@@ -98,7 +98,7 @@ class ScanChunks {
   [[nodiscard]] bool join(const std::shared_ptr<ScanChunk>& chunk, std::vector<ConfirmedBlocks>& out);
   // The state at the beginning of the next chunk to join.
   [[nodiscard]] const ConfirmedState& truth() const { return truth_; }
-  // All blocks are known, and the end marker follows them.
+  // Whether all blocks are known and the end marker follows them.
   [[nodiscard]] bool is_complete() const { return complete_; }
   // Offset in the scan's data just past the end marker. Requires is_complete().
   [[nodiscard]] std::size_t after_end() const { return after_end_; }

@@ -1,5 +1,5 @@
-// A reference encoder of one baseline scan. Faster encoders are compared with it; so is libjpeg-turbo, once,
-// before a device replaces it.
+// A reference encoder of one baseline scan. Faster encoders are compared with it. libjpeg-turbo is also
+// compared with it, once, before a device replaces the library.
 #pragma once
 
 #include <cstddef>

@@ -21,8 +21,8 @@ std::int64_t expected_segments(const BaselineScan& scan) {
   return interval > 0 ? (scan.mcus() + interval - 1) / interval : 1;
 }
 
-// Excludes data that no block of the image can occupy, such as data that cameras append: blocks have a
-// maximum length, with every byte stuffed.
+// Returns the scan's data up to the maximum size of all blocks, with every byte stuffed. Excludes data that
+// no block can occupy, such as data that cameras append.
 std::span<const std::byte> scan_bytes(const BaselineScan& scan) {
   const std::int64_t blocks = scan.mcus() * scan.blocks_in_mcu;
   const std::int64_t most = 2 * blocks * kMaxBlockBytes + 4 * expected_segments(scan);

@@ -1,4 +1,5 @@
-// Works on 64 bytes at a time. In photographs most contain a 0xFF; shuffles close the gaps without branches.
+// Works on 64 bytes at a time. In photographs, most groups of 64 bytes contain a 0xFF; shuffles close the
+// gaps without branches.
 #include "images/codecs/jpeg/unstuffing.h"
 
 #include <array>

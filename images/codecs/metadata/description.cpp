@@ -18,7 +18,7 @@ std::string_view text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Removes the lines of ImageJ's display range: the values displayed as black and white.
+// Removes the lines with ImageJ's display range, the values that it displays as black and white.
 AdaptedDescription without_display_range(std::string_view text) {
   AdaptedDescription adapted{.text = std::vector<std::byte>(), .lost = {}};
   for (std::size_t at = 0; at < text.size();) {

@@ -1,4 +1,4 @@
-// TIFF descriptions (field 270) that programs parse, and which parts stay true in the output.
+// Adapts TIFF descriptions (field 270) that programs parse, so that they stay true in the output.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct AdaptedDescription {
   std::optional<std::vector<std::byte>> text;  // nullopt: dropped
   std::vector<std::string> lost;               // "OME-XML (image size changed)"
 };
-// Drops a description that counts unwritten pages or contradicts the written image; otherwise removes the
+// Drops a description that counts pages not written or contradicts the written image. Otherwise, removes the
 // lines and attributes that are no longer true.
 [[nodiscard]] AdaptedDescription adapt_description(std::span<const std::byte> description,
                                                    const ImageChanges& use);

@@ -22,14 +22,16 @@ constexpr std::uint16_t kOrientation = 0x0112, kXResolution = 0x011A, kYResoluti
 constexpr std::uint16_t kShort = 3, kLong = 4, kRational = 5;
 constexpr std::size_t kHeaderBytes = 8, kEntryBytes = 12;
 
-// Fields not preserved: how pixels and thumbnails are stored; XMP and profile, stored separately; unchecked
-// structures (IPTC, Photoshop, private data of DNG and printers); unread directories; padding.
+// Fields that are not preserved: how pixels and thumbnails are stored; XMP and the profile, which are stored
+// separately; structures that are not checked (IPTC, Photoshop, private data of DNG and printers);
+// directories that are not read; padding.
 constexpr std::array<std::uint16_t, 36> kDroppedTags{
     0x00FE, 0x00FF, 0x0100, 0x0101, 0x0102, 0x0103, 0x0106, 0x010A, 0x0111, 0x0115, 0x0116, 0x0117,
     0x011C, 0x0122, 0x0123, 0x013D, 0x0140, 0x0142, 0x0143, 0x0144, 0x0145, 0x014A, 0x0152, 0x0153,
     0x015B, 0x0200, 0x0201, 0x0202, 0x02BC, 0x83BB, 0x8649, 0x8773, 0x927C, 0xEA1C, 0xC634, 0xC4A5};
 // The first directory's fields that describe the image rather than the file: description, make, model,
-// orientation, dates, artist, host, copyright. Software is read too; in a result it holds the mark.
+// orientation, dates, artist, host, copyright. The Software field, in which outputs store the mark, is read
+// too.
 constexpr std::array<std::uint16_t, 8> kImageTags{0x010E, 0x010F, 0x0110, 0x0112,
                                                   0x0132, 0x013B, 0x013C, 0x8298};
 
@@ -135,7 +137,7 @@ class ExifParser {
     if (bytes_of_type(entry.type) == 0 || entry.count == 0) return true;
     const bool pointer = entry.tag == kExifPointer || entry.tag == kGpsPointer;
     if (of_tiff_file_ && depth_ == 0) {
-      // A long description is a separate document (OME-XML).
+      // Such a long description is a document of its own (OME-XML).
       constexpr std::uint32_t kMaxDescription = 8192;
       if (entry.tag == kImageTags[0] && entry.count > kMaxDescription) return true;
       return !pointer && entry.tag != kSoftware &&
@@ -264,7 +266,7 @@ void set_number(std::vector<ExifEntry>& entries, std::uint16_t tag, std::uint32_
   if (entry != entries.end()) entry->number = value;
 }
 
-// Whether an orientation is invalid: readers ignore it, but some report it.
+// Whether the entry is an invalid orientation. Readers ignore invalid orientations, but some report them.
 bool is_invalid_orientation(const ExifEntry& entry, const ExifBlock& block) {
   if (entry.tag != kOrientation) return false;
   if (entry.type != kShort || entry.count != 1) return true;
@@ -295,7 +297,7 @@ bool states_orientation(std::span<const std::byte> block) {
 }
 
 void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height) {
-  // As two bytes, which EXIF readers expect.
+  // The value 1 in two bytes, the size that EXIF readers expect.
   static constexpr std::array kBigOne{std::byte{0}, std::byte{1}}, kLittleOne{std::byte{1}, std::byte{0}};
   if (!reset_orientation)
     std::erase_if(block.image, [&](const ExifEntry& e) { return is_invalid_orientation(e, block); });

@@ -36,8 +36,8 @@ struct ExifBlock {
   [[nodiscard]] bool empty() const;
 };
 
-// `of_tiff_file`: the block is a whole TIFF file; only fields that a camera or person sets are read from its
-// first directory. Throws Error(input) "damaged: ...".
+// `of_tiff_file`: the block is a whole TIFF file; from its first directory, reads only the fields that a
+// camera or person sets. Throws Error(input) "damaged: ...".
 [[nodiscard]] ExifBlock parse_exif(std::span<const std::byte> block, bool of_tiff_file = false);
 
 // Whether the first directory has an orientation with any value; false for a damaged block.
@@ -46,8 +46,8 @@ struct ExifBlock {
 // Sets the orientation to 1 if `reset_orientation`, else removes an invalid one; updates the image size.
 void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height);
 
-// Replaces the resolution fields if the block has any; without a resolution, removes them. `storage` receives
-// the values and must outlive the block.
+// Replaces the resolution fields if the block has any, or removes them if `resolution` is empty. `storage`
+// receives the values and must outlive the block.
 void set_exif_resolution(ExifBlock& block, const std::optional<Resolution>& resolution,
                          std::vector<std::byte>& storage);
 

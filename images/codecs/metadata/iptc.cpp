@@ -15,7 +15,8 @@ using Bytes = std::span<const std::byte>;
 
 constexpr std::uint32_t kIptcResource = 1028;
 
-// "8BIM", and the signatures of other programs for the same structure.
+// Whether a resource begins at `at`, with "8BIM" or the signature that another program uses for the same
+// structure.
 bool begins_resource(Bytes block, std::size_t at) {
   constexpr std::array<std::string_view, 5> kSignatures{"8BIM", "PHUT", "DCSR", "AgHg", "MeSa"};
   return std::ranges::any_of(kSignatures, [&](std::string_view name) { return matches_at(block, at, name); });
@@ -94,7 +95,7 @@ std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets) {
 std::vector<std::byte> iptc_resource(std::span<const std::byte> datasets) {
   using namespace std::string_view_literals;
   std::vector<std::byte> resource;
-  append_text(resource, "8BIM\x04\x04\0\0"sv);  // without a name
+  append_text(resource, "8BIM\x04\x04\0\0"sv);  // IPTC-NAA (1028), with an empty name
   append_big_endian(resource, datasets.size(), 4);
   resource.insert(resource.end(), datasets.begin(), datasets.end());
   if (datasets.size() % 2 != 0) resource.push_back(std::byte{0});

@@ -20,7 +20,7 @@ bool for_each_photoshop_resource(
 // Reads IPTC from a file's Photoshop resources, and reports other resources that describe the image as lost.
 void find_photoshop_metadata(std::span<const std::byte> block, FoundMetadata& found);
 
-// Returns the datasets without trailing zeros. Throws Error(input) "damaged: ..." if the rest is invalid.
+// Returns the datasets without trailing zeros. Throws Error(input) "damaged: ..." if they are invalid.
 [[nodiscard]] std::span<const std::byte> checked_iptc(std::span<const std::byte> datasets);
 
 // Returns a Photoshop resource with these datasets.

@@ -3,7 +3,7 @@
 //
 // Everything is checked: ICC profiles by size and tag table, EXIF by parsing and rebuilding (exif_block.h),
 // XMP for UTF-8 and nesting, IPTC by dataset (iptc.h), texts for NULs. Metadata that is damaged or exceeds
-// the limits below is dropped and reported; metadata never makes an image fail.
+// the limits below is dropped and reported; metadata never causes an image to be rejected.
 #pragma once
 
 #include <cstddef>
@@ -25,11 +25,11 @@ inline constexpr std::size_t kMaxJpegXmpBytes = 65'533 - 29;
 inline constexpr std::size_t kMaxJpegCommentBytes = 65'533;
 inline constexpr std::size_t kMaxXmpBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxIptcBytes = std::size_t{1} << 20;
-// All texts and comments of a file together.
+// For all texts and comments of a file together.
 inline constexpr std::size_t kMaxTextBytes = std::size_t{1} << 20;
 inline constexpr std::size_t kMaxTexts = 256;
-// ICC profiles: kMaxProfileBytes (images/codecs/icc.h).
-// Per TIFF field: texts (OME-XML and ImageJ's slice lists are long) and GeoTIFF numbers.
+// The limit for ICC profiles is kMaxProfileBytes (images/codecs/icc.h).
+// Limit per TIFF field, for texts (OME-XML and ImageJ's slice lists are long) and GeoTIFF numbers.
 inline constexpr std::size_t kMaxTiffFieldBytes = std::size_t{1} << 20;
 
 // Throws Error(input) "damaged: REASON".
@@ -37,11 +37,11 @@ inline constexpr std::size_t kMaxTiffFieldBytes = std::size_t{1} << 20;
 
 // Pixels per unit of length, as fractions; no number is 0.
 struct Resolution {
-  enum class Unit { none, inch, centimetre };  // none: only the aspect ratio counts
+  enum class Unit { none, inch, centimetre };  // none: only the aspect ratio is known
   std::uint32_t x = 1, x_of = 1, y = 1, y_of = 1;
   Unit unit = Unit::none;
 
-  // Whether it carries no information: square pixels of unknown size.
+  // Whether the resolution carries no information: square pixels of unknown size.
   [[nodiscard]] bool empty() const;
   // Pixels per inch or metre, rounded; nullopt without a unit, or if a value is 0 or exceeds `most`.
   struct Whole {
@@ -85,7 +85,7 @@ struct Metadata {
 // The metadata in a file, unchecked. The spans point into the file.
 struct FoundMetadata {
   std::vector<std::byte> icc, xmp, iptc;
-  std::vector<MetadataText> texts;  // at most kMaxTexts, of kMaxTextBytes together
+  std::vector<MetadataText> texts;  // at most kMaxTexts, kMaxTextBytes in total
   std::span<const std::byte> exif;
   bool exif_in_file =
       false;  // `exif` is a whole TIFF file, whose first directory also has the camera's fields
@@ -97,7 +97,7 @@ struct FoundMetadata {
   // Adds a comment in ASCII, UTF-8 or Latin-1, without trailing NULs; ignores empty ones.
   void add_comment(std::span<const std::byte> comment);
   void add_text(MetadataText text);
-  // Adds a name to `lost` once.
+  // Adds a name to `lost` unless it is already there.
   void lose(std::string name);
 };
 
@@ -124,7 +124,7 @@ struct ImageChanges {
   std::string_view file_name{};                // of the input, without directories; empty: unknown
 };
 
-// Per codec, for keep_metadata(). They throw only Error(memory).
+// One per codec, for keep_metadata(). They throw only Error(memory).
 [[nodiscard]] FoundMetadata find_jpeg_metadata(std::span<const std::byte> file);
 [[nodiscard]] FoundMetadata find_png_metadata(std::span<const std::byte> file);
 [[nodiscard]] FoundMetadata find_webp_metadata(std::span<const std::byte> file);
@@ -135,8 +135,8 @@ struct ImageChanges {
 [[nodiscard]] FoundMetadata find_tga_metadata(std::span<const std::byte> file);
 [[nodiscard]] FoundMetadata find_netpbm_metadata(std::span<const std::byte> file);
 
-// Return the bytes that the writers store: complete segments after the header; complete chunks before the
-// pixels.
+// Return the bytes that the writers store: complete JPEG segments, to follow the header; complete PNG chunks,
+// to precede the pixels.
 [[nodiscard]] std::vector<std::byte> jpeg_metadata_segments(const Metadata& metadata);
 [[nodiscard]] std::vector<std::byte> png_metadata_chunks(const Metadata& metadata);
 // The density in a JFIF header; unit 0: ratio, 1: dots per inch. nullopt: not representable.

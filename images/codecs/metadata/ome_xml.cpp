@@ -19,7 +19,7 @@ using namespace std::string_view_literals;
   throw Error(ErrorKind::input, reason);
 }
 
-// A box of planes by Z, C and T: on each axis `count` planes from `first`.
+// A box of planes. On each of the axes Z, C and T it has `count` planes, starting at `first`.
 struct Planes {
   std::array<std::uint32_t, 3> first{}, count{};
 };
@@ -97,7 +97,8 @@ class OmeXmlAdapter {
     if (const auto found = attribute(element, name)) edits_.remove(found->whole);
   }
 
-  // If the root has no UUID, uses the UUID next to the file's name, or the only one.
+  // If the root has no UUID, uses the UUID stored with the input's file name, or else the only UUID in the
+  // text.
   void find_own_uuid() {
     own_uuid_ = root_uuid_;
     std::set<std::string_view> all;
@@ -138,7 +139,7 @@ class OmeXmlAdapter {
     }
   }
 
-  // Reduces an image whose other planes are in other files.
+  // Reduces an image with planes in several files to the planes of this file.
   void reduce(std::size_t pixels, const std::vector<std::size_t>& own) {
     const Planes planes = box_of(pixels, own);
     const auto by_axis = [&](const std::string& prefix, std::size_t axis) { return prefix + kAxes[axis]; };
@@ -165,7 +166,7 @@ class OmeXmlAdapter {
       if (c - planes.first[1] >= planes.count[1]) edits_.remove(elements_[channels[c]]);
   }
 
-  // Returns the planes of an image in this file, which must form a box.
+  // Returns the planes of an image that are in this file. Fails unless they form a box.
   [[nodiscard]] Planes box_of(std::size_t pixels, const std::vector<std::size_t>& own) const {
     std::array<std::uint32_t, 3> sizes{};
     std::size_t most = 1;

@@ -27,7 +27,7 @@ struct XmlElement {
 };
 
 // Returns all elements in the order of their start tags. Throws Error(input) "damaged: ..." for elements that
-// do not nest or end or are over 256 levels deep, and for declarations (DOCTYPE).
+// are not nested correctly, do not end or are over 256 levels deep, and for declarations (DOCTYPE).
 [[nodiscard]] std::vector<XmlElement> xml_elements(std::string_view text);
 
 // Views of the text.

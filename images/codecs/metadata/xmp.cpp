@@ -38,13 +38,13 @@ std::size_t character_bytes(std::string_view text, std::size_t at) {
   return character < kLeast[bytes] || character > 0x10FFFF || surrogate ? 0 : bytes;
 }
 
-// Requires well-nested elements including rdf:RDF.
+// Throws unless the elements are nested correctly and include rdf:RDF.
 void check_elements(std::string_view text) {
   const auto is_rdf = [text](const XmlElement& element) { return element.name(text) == "rdf:RDF"sv; };
   if (std::ranges::none_of(xml_elements(text), is_rdf)) fail_damaged("no rdf:RDF");
 }
 
-// Removes `<xmp:Thumbnails>...</xmp:Thumbnails>`, which cannot nest. Returns whether there were any.
+// Removes `<xmp:Thumbnails>...</xmp:Thumbnails>`, which cannot be nested. Returns whether it found any.
 bool drop_thumbnails(std::string& text) {
   const std::size_t bytes = text.size();
   constexpr std::string_view kBegin = "<xmp:Thumbnails"sv, kEnd = "</xmp:Thumbnails>"sv;

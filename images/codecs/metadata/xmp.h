@@ -17,7 +17,7 @@ namespace imgpipe {
 [[nodiscard]] std::vector<std::byte> checked_xmp(std::span<const std::byte> packet, bool reset_orientation,
                                                  std::vector<std::string>* removed = nullptr);
 
-// Returns tiff:Orientation of a valid packet; upright for any other.
+// Returns tiff:Orientation of a valid packet; upright if the packet is invalid or has none.
 [[nodiscard]] Orientation xmp_orientation(std::span<const std::byte> packet);
 
 // Removes tiff:XResolution, YResolution and ResolutionUnit from a checked packet; returns false if it has

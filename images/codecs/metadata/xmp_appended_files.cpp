@@ -17,7 +17,7 @@ enum class Announces { gain_map, items, video };
 struct Namespace {
   std::string_view uri;
   Announces announces;
-  bool whole = true;  // all of its properties; false: only those of the video (Google's camera)
+  bool whole = true;  // remove all properties; false: only the video's (Google's camera)
 };
 
 constexpr std::array<Namespace, 7> kNamespaces{{

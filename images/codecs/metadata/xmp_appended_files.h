@@ -1,5 +1,6 @@
-// XMP properties that announce files appended to a JPEG, which outputs do not contain: HDR gain maps (Adobe
-// Gain Map 1.0, Ultra HDR Image Format 1.1), videos of motion photos (Motion Photo Format 1.0), depth maps.
+// Removes XMP properties that announce files appended to a JPEG, because outputs do not contain these files:
+// HDR gain maps (Adobe Gain Map 1.0, Ultra HDR Image Format 1.1), videos of motion photos (Motion Photo
+// Format 1.0), depth maps.
 #pragma once
 
 #include <string>

@@ -37,7 +37,7 @@ bool is_ppm(Bytes beginning) {
   return is_kind(beginning, '3', '6');
 }
 
-// Reads the two numbers after the magic number; white space and comments may precede each.
+// Reads the width and height after the magic number; white space and comments may precede each.
 FileClaim netpbm_claim(Bytes beginning) {
   constexpr std::int64_t kPlainBytes = 18;  // three samples of five digits and a space
   const Bytes bytes = beginning.first(std::min(beginning.size(), kMaxHeaderBytes));

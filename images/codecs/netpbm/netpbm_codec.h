@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// White space in these formats: the blank, and 9 to 13 in ASCII.
+// Whether `c` is white space in these formats: the space character or ASCII 9 to 13.
 [[nodiscard]] inline bool is_netpbm_space(unsigned c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }

@@ -30,7 +30,7 @@ class NetpbmEnd final : public EndFinder {
     if (!header_read_ && !read_header(image)) return false;
     if (kind_ > 3) return ends_at(image, at_ + raster_bytes());
     if (!count_samples(image)) {
-      // The last number may end at the end of the file.
+      // The last number may end with the file, without white space after it.
       if (!all || left_ != 1 || !in_sample_) return false;
     }
     return ends_at(image, at_);
@@ -52,7 +52,7 @@ class NetpbmEnd final : public EndFinder {
       if (at_ >= image.size()) return false;
       const char c = std::to_integer<char>(image[at_]);
       if (comment_) {
-        // The line end also counts as white space.
+        // The line end is not skipped here: it also serves as white space.
         comment_ = c != '\n' && c != '\r';
         if (comment_) ++at_;
       } else if (numbers_ < wanted_ && is_digit(c)) {
@@ -92,7 +92,7 @@ class NetpbmEnd final : public EndFinder {
     return static_cast<std::size_t>(is_bitmap() ? (width + 7) / 8 * height : left_ * (maxval > 255 ? 2 : 1));
   }
 
-  // Returns whether all plain samples are there.
+  // Returns whether all samples of a plain image are present.
   bool count_samples(Bytes image) {
     for (; left_ > 0 && at_ < image.size(); ++at_) {
       const char c = std::to_integer<char>(image[at_]);

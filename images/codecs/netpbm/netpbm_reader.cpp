@@ -86,7 +86,7 @@ class NetpbmReader final : public Reader {
   }
 
  private:
-  // White space and further images may follow an image; the reader decodes one and reports the rest.
+  // Reports bytes after the image. White space is ignored; further images are legal, but not decoded.
   void check_trailing_bytes(std::size_t end) {
     constexpr std::size_t kReadBytes = std::size_t{1} << 16;
     const std::size_t count = file_bytes_ - end;
@@ -108,7 +108,7 @@ class NetpbmReader final : public Reader {
     warnings_.push_back(following_bytes(count, format_by_content(after).has_value()));
   }
 
-  // Reads all rows at once if the file is on disk and stores them exactly as requested.
+  // Reads all rows at once if the file is on disk and its rows are stored exactly as requested.
   bool read_straight(const HostView& rows) {
     const bool as_stored = kind_ > 4 && maxval_ == max_ && rows.stride_bytes == rows.row_bytes();
     if (rest_ == nullptr || !as_stored) return false;
@@ -131,7 +131,7 @@ class NetpbmReader final : public Reader {
     }
   }
 
-  // The size of a window of whole stored rows.
+  // Returns the size of the read buffer, which holds whole stored rows.
   [[nodiscard]] std::size_t window_bytes() const {
     constexpr std::int64_t kWindowBytes = std::int64_t{1} << 18;
     return static_cast<std::size_t>(std::max<std::int64_t>(1, kWindowBytes / row_bytes_) * row_bytes_);
@@ -148,7 +148,7 @@ class NetpbmReader final : public Reader {
     if (window_left_.size() < row_bytes) {
       window_.resize(window_bytes());
       window_left_ = Bytes(window_).first(rest_->read_at(static_cast<std::int64_t>(position_), window_));
-      // The file was longer when it was opened.
+      // Fewer bytes mean that the file was longer when it was opened.
       if (window_left_.size() < row_bytes && !lenient_) fail("the file is truncated");
     }
     const Bytes row = window_left_.first(std::min(row_bytes, window_left_.size()));

@@ -44,16 +44,18 @@ class NetpbmWriter final : public Writer {
   [[nodiscard]] std::int64_t file_bytes() const {
     return static_cast<std::int64_t>(head_.size()) + shape_.bytes();
   }
-  // Capacity of a part for writes of `rows` rows. Keeps the number of parts small if rows come one by one.
+  // Returns the capacity of a part, given writes of `rows` rows: about 1 MiB or more, so that single-row
+  // writes yield few parts.
   [[nodiscard]] std::int64_t part_bytes(std::int64_t rows) const {
     constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
     const std::int64_t row_bytes = shape_.row_bytes();
     return static_cast<std::int64_t>(head_.size()) + std::max(rows, kPartBytes / row_bytes) * row_bytes;
   }
-  // The list of parts and their unused capacity.
+  // Returns the memory for the list of parts and for unused capacity in the parts.
   [[nodiscard]] std::int64_t list_bytes() const { return 4096 + shape_.bytes() / 4096; }
 
-  // Appends to the current or a new part; `rows`: rows in this write. Returns the position of the copy.
+  // Appends to the current part, or to a new one. `rows` is the number of rows in this write. Returns the
+  // position of the copy.
   std::byte* append(Bytes bytes, std::int64_t rows) {
     std::vector<std::byte>* part = file_.parts.empty() ? nullptr : &file_.parts.back();
     if (part == nullptr || part->capacity() - part->size() < bytes.size()) {

@@ -1,4 +1,4 @@
-// Packs bits into bytes as deflate does: first bit lowest (RFC 1951, 3.1.1).
+// Packs bits into bytes as deflate does, from the lowest bit up (RFC 1951, 3.1.1).
 #pragma once
 
 #include <bit>

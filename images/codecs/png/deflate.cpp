@@ -1,5 +1,5 @@
 // ISA-L for speed (levels 0 to 3; at level 1 only for strips with matches), zlib for size (4 to 9).
-// libdeflate would be faster than zlib, but cannot end a part in a flush.
+// libdeflate would be faster than zlib, but cannot end part of a stream with a flush.
 #include "images/codecs/png/deflate.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ std::size_t level_buffer_bytes(int level) {
 
 struct StripDeflater::State {
   explicit State(int chosen_level) : level(chosen_level) {
-    if (level == kHuffmanLevel) return;  // the first strip that needs ISA-L makes it
+    if (level == kHuffmanLevel) return;  // created for the first strip that needs ISA-L
     if (level <= kLastIsalLevel) {
       make_isal();
     } else if (deflateInit2(&zlib, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) !=
@@ -53,13 +53,13 @@ struct StripDeflater::State {
 
   void make_isal() {
     isal = std::make_unique<isal_zstream>();
-    // Uninitialised: for each strip the library clears the part that it uses. The whole is 300 KB.
+    // Uninitialised: for each strip, the library clears the part that it uses of these 300 KB.
     level_buffer = std::make_unique_for_overwrite<std::uint8_t[]>(level_buffer_bytes(level));
   }
 
-  // Returns `bytes` of space after the `made` bytes: at first for more than a whole strip, then
-  // kSpaceStepBytes at a time. ISA-L's output depends on where its space ends, so these sizes depend on the
-  // strip alone.
+  // Returns `bytes` of space after the first `made` bytes of output. Callers request more than a whole strip
+  // first, then kSpaceStepBytes at a time. ISA-L's output depends on where its space ends, so these sizes
+  // must depend only on the strip.
   std::span<unsigned char> space_after(std::size_t made, std::size_t bytes) {
     if (out_bytes < made + bytes) {
       if (made == 0) {  // frees the old memory before allocating more
@@ -77,8 +77,9 @@ struct StripDeflater::State {
     return std::min(strip_bytes + strip_bytes / 8 + kSpaceStepBytes, kMaxAtOnce);
   }
 
-  // Without history, ISA-L 2.30 hashes a register's content (an address) in place of a stream's third byte,
-  // so its output depends on the stream's address. So the first bytes are stored, and serve as history.
+  // Without history, ISA-L 2.30 hashes a register's content (an address) instead of a stream's third byte,
+  // which makes its output depend on the stream's address. Therefore the first bytes are stored, and serve as
+  // history.
   std::size_t compress_isal(std::span<const std::byte> strip, bool last) {
     std::size_t next_room = first_space_bytes(strip.size());
     const std::span<const std::byte> head = strip.first(std::min(strip.size(), kStoredBytes));
@@ -124,7 +125,7 @@ struct StripDeflater::State {
       const std::size_t made = compress_isal(bytes, last);
       if (made < least) return made;
     }
-    // Allocates no more than this, in steps: pages that are never written take no memory.
+    // Rounds the size up to whole steps; pages that are never written take no memory.
     std::uint8_t* space =
         space_after(0, (least + StripBlock::kSlack + kSpaceStepBytes - 1) / kSpaceStepBytes * kSpaceStepBytes)
             .data();
@@ -191,7 +192,7 @@ std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
     own = repeats_working_bytes(strip_bytes);
     if (strip_bytes >= static_cast<std::int64_t>(kMinPairStripBytes)) own += sizeof(PairTable);
   }
-  // If the space is too small it grows: the old one exists alongside one of twice the size.
+  // If the space is too small, it grows: the old space and a new one of up to twice the size coexist.
   return library + own +
          (max_compressed_bytes(strip_bytes, level) > space_after ? 3 * space_after : space_after) + 64;
 }

@@ -10,12 +10,13 @@
 
 namespace imgpipe {
 
-// Compresses strips into consecutive parts of a deflate stream (RFC 1951). All but the last end in a full
-// flush, on a byte boundary, and refer to nothing before them. The bytes depend on strip and level alone. Not
-// thread-safe: use one per thread.
+// Compresses strips into consecutive parts of a deflate stream (RFC 1951). Each part is independent of the
+// parts before it; all but the last end with a full flush, on a byte boundary. The bytes depend only on strip
+// and level. Not thread-safe: use one per thread.
 class StripDeflater {
  public:
-  // Level 1: the rule of strip_rule.h; 0, 2, 3: ISA-L's levels; 4..9: zlib's. Throws Error(memory).
+  // Level 1 follows the rule in strip_rule.h; 0, 2 and 3 are ISA-L's levels, 4 to 9 zlib's. Throws
+  // Error(memory).
   explicit StripDeflater(int level);
   ~StripDeflater();
   StripDeflater(StripDeflater&&) noexcept;
@@ -32,15 +33,16 @@ class StripDeflater {
   std::unique_ptr<State> state_;
 };
 
-// Returns the most bytes that a strip can become. Level 0 has one code table for all files, with up to 11
-// bits for bytes that are usually rare (noise: 1.23 times its size; worst measured: 1.38). The other levels
-// store incompressible data, in blocks of at least 32 KiB with 5 bytes of overhead each.
+// Returns the maximum compressed size of a strip. Level 0 uses one code table for all files, with up to 11
+// bits for bytes that are usually rare (noise grows to 1.23 times its size; worst measured: 1.38). The other
+// levels store incompressible data, in blocks of at least 32 KiB with 5 bytes of overhead each.
 [[nodiscard]] std::int64_t max_compressed_bytes(std::int64_t strip_bytes, int level);
 
 // Returns the two bytes before the first strip (RFC 1950), for a window of 32 KiB.
 [[nodiscard]] std::vector<std::byte> zlib_header(int level);
 
-// Checksums as zlib and PNG define them; `before` is that of the preceding bytes, or 1 (Adler) or 0 (CRC).
+// Checksums as zlib and PNG define them. `before`: checksum of the preceding bytes; 1 (Adler) or 0 (CRC) if
+// none.
 [[nodiscard]] std::uint32_t adler32_of(std::span<const std::byte> bytes, std::uint32_t before = 1);
 [[nodiscard]] std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t before = 0);
 // Returns the Adler-32 of two consecutive parts; the second has `bytes` bytes.

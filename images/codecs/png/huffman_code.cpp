@@ -7,7 +7,8 @@
 namespace imgpipe {
 namespace {
 
-// Counts the leaves of Huffman's tree by depth, at most `most`. `weights`: at least two, ascending.
+// Counts the leaves of the Huffman tree by depth; greater depths count as `most`. `weights`: at least two,
+// ascending.
 std::array<std::uint32_t, kMaxCodeBits + 1> leaves_by_depth(std::span<const std::uint64_t> weights,
                                                             std::size_t most) {
   const std::size_t leaves = weights.size();
@@ -30,7 +31,7 @@ std::array<std::uint32_t, kMaxCodeBits + 1> leaves_by_depth(std::span<const std:
 void huffman_lengths(std::span<const std::uint32_t> counts, unsigned max_bits,
                      std::span<std::uint8_t> lengths) {
   constexpr unsigned kSymbolBits = 16;
-  std::array<std::uint64_t, kMaxHuffmanSymbols> order;  // count, then symbol
+  std::array<std::uint64_t, kMaxHuffmanSymbols> order;  // sort keys: the count, then the symbol
   std::size_t leaves = 0;
   for (std::size_t symbol = 0; symbol < counts.size(); ++symbol) {
     lengths[symbol] = 0;

@@ -19,7 +19,7 @@ constexpr unsigned kMaxCodeBits = 15;
 //   3. Leaves deeper than `max_bits` count as `max_bits` deep. While the code is over-full (the sum of
 //      2^-length exceeds 1), one of the deepest leaves above the last level moves down by one, and a leaf of
 //      the last level becomes its sibling.
-//   4. The leaves, in the order of 1, get the lengths, longest first.
+//   4. The leaves, in the order of step 1, get the lengths, longest first.
 // A single symbol has one bit. The code is optimal unless a leaf is deeper than `max_bits`.
 //   counts   at most kMaxHuffmanSymbols, their sum below 2^40
 //   lengths  one for each of `counts`

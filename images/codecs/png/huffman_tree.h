@@ -8,8 +8,8 @@
 
 namespace imgpipe {
 
-// Step 2: joins the two lightest nodes until one is left. `weights`: at least two, ascending. `joined` and
-// `parent` hold leaves - 1 and 2 * leaves - 2 nodes. Joined nodes follow the leaves; the root is last.
+// Step 2: joins the two lightest nodes until one is left. `weights`: at least two, ascending. `joined` has
+// space for leaves - 1 nodes, `parent` for 2 * leaves - 2. Joined nodes follow the leaves; the root is last.
 template <class Weight>
 IMGPIPE_HOST_DEVICE inline void join_nodes(const Weight* weights, unsigned leaves, Weight* joined,
                                            std::uint16_t* parent) {

@@ -65,7 +65,7 @@ std::size_t ZlibInflater::inflate(std::span<const std::byte>& in, std::span<std:
       corrupt("not a zlib stream");
   }
   in = in.subspan(given - isal.avail_in);
-  // Bytes read ahead past the end do not belong to the stream.
+  // The library reads ahead; whole bytes left in its bit buffer follow the end of the stream.
   if (finished() && isal.read_in_length >= 8) corrupt("data after the end of the stream");
   return capacity - isal.avail_out;
 }

@@ -21,8 +21,8 @@ struct PlainPng {
 // consecutive IDAT chunks, then only IEND and chunks of types in `harmless` (four letters and a zero each).
 [[nodiscard]] std::optional<PlainPng> plain_png(Bytes file, std::size_t first_idat,
                                                 std::span<const unsigned char> harmless);
-// Reads such a PNG, which is not interlaced and has the rows' samples (8 or 16 bits). `library`: a strict
-// libpng reader that has accepted the header and returned no row yet.
+// Reads such a PNG. It must not be interlaced, and its samples (8 or 16 bits) must be those of the returned
+// rows. `library`: a strict libpng reader that has accepted the header and returned no row yet.
 [[nodiscard]] std::unique_ptr<Reader> open_plain_png(Bytes file, const PlainPng& plain,
                                                      std::unique_ptr<Reader> library);
 

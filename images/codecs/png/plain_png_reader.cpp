@@ -1,8 +1,8 @@
-// A fast reader of plain PNG: 8 bits per sample, or 16 that stay 16, grey or RGB, with or without alpha, not
-// interlaced. libpng has accepted everything before the pixels; from the first IDAT chunk on, this reader
-// decompresses with ISA-L. It checks every chunk's CRC, the Adler-32, and the exact number of bytes. libpng
-// is less strict after the last pixel: it ignores IDAT chunks that begin there. If anything is irregular
-// there, libpng decides, so that both readers accept the same files.
+// A fast reader of plain PNG: not interlaced; grey or RGB, with or without alpha; 8 bits per sample, or 16
+// that are not reduced to 8. libpng has accepted everything before the pixels; from the first IDAT chunk on,
+// this reader decompresses with ISA-L. It checks every chunk's CRC, the Adler-32, and the exact number of
+// bytes. libpng is less strict after the last pixel: it ignores IDAT chunks that begin there. If anything is
+// irregular there, libpng decides, so that both readers accept the same files.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -19,7 +19,7 @@
 namespace imgpipe {
 namespace {
 
-// Bytes decompressed at a time: still in the L2 cache when their rows are unfiltered.
+// Bytes decompressed at a time; few enough to remain in the L2 cache until their rows are unfiltered.
 constexpr std::size_t kInflatedBytes = std::size_t{1} << 18;
 
 class PlainPngReader final : public Reader {
@@ -76,7 +76,7 @@ class PlainPngReader final : public Reader {
   }
 
  private:
-  // At most the image's size: clearing more would cost a tiny image more than its pixels.
+  // At most the image's size: clearing a larger buffer would take longer than decoding a tiny image.
   [[nodiscard]] std::size_t inflated_bytes() const {
     const std::uint64_t all = (row_bytes_ + 1) * static_cast<std::uint64_t>(header_.shape.height);
     return std::max<std::size_t>(std::min<std::uint64_t>(kInflatedBytes, all), row_bytes_ + 1);

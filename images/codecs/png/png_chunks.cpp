@@ -15,7 +15,8 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-// iCCP: a name of up to 79 bytes (usually "ICC profile"), a zero, the method 0, the profile.
+// Returns the compressed profile in an iCCP chunk. It follows a name of up to 79 bytes (usually "ICC
+// profile"), a zero byte and the method 0.
 Bytes compressed_profile(Bytes data) {
   const auto zero = std::ranges::find(data, std::byte{0});
   const auto name_bytes = static_cast<std::size_t>(zero - data.begin());
@@ -51,7 +52,7 @@ PngFacts read_png_facts(std::span<const std::byte> file) {
   PngFacts facts;
   std::uint32_t frames = 0;
   bool pixels_begun = false;
-  bool picture_is_frame = false;  // fcTL before the pixels: they are the first frame
+  bool picture_is_frame = false;  // fcTL before the pixels: these are the first frame
   std::optional<PngChunk> chunk = png_chunk_at(file, kPngSignatureBytes);
   for (; chunk; chunk = png_chunk_at(file, chunk->end())) {
     const auto is = [&](const char* type) { return is_png_type(file, *chunk, type); };

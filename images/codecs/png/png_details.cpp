@@ -24,7 +24,7 @@ std::string name_of(std::uint32_t code, std::span<const Code> names, const char*
   return found == names.end() ? what + (" " + std::to_string(code)) : std::string(found->second);
 }
 
-// Names the codes of ITU-T H.273 that images use, followed by all four as stored.
+// Names the primaries and transfer codes of ITU-T H.273 that images use; then lists all four stored codes.
 std::string cicp_text(Bytes data) {
   constexpr std::array<Code, 4> kPrimaries{{{1, "BT.709 primaries"},
                                             {9, "BT.2020 primaries"},

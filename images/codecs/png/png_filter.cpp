@@ -20,7 +20,7 @@ using V8 = hn::Vec<D8>;
 
 enum Filter : std::uint8_t { kNone, kSub, kUp, kAverage, kPaeth, kFilters };
 
-// The four bytes of a residual: x, a to its left, b above it, c above a.
+// The bytes that determine a residual: x, a to its left, b above x, c above a.
 struct Neighbours {
   V8 x, a, b, c;
 };
@@ -29,7 +29,7 @@ HWY_INLINE V8 distance(V8 p, V8 q) {
   return hn::Or(hn::SaturatedSub(p, q), hn::SaturatedSub(q, p));
 }
 
-// Returns the neighbour nearest to a + b - c; on ties a before b before c.
+// Returns the neighbour nearest to a + b - c; ties are resolved in the order a, b, c.
 HWY_INLINE V8 paeth_predictor(V8 a, V8 b, V8 c) {
   const V8 to_a = distance(b, c);
   const V8 to_b = distance(a, c);
@@ -62,7 +62,7 @@ HWY_INLINE auto magnitudes(V8 v, std::size_t count) {
   return hn::SumsOf8(count == hn::Lanes(d) ? magnitude : hn::IfThenElseZero(hn::FirstN(d, count), magnitude));
 }
 
-// Calls use(at, count, neighbours) for each vector; its first `count` bytes are the row's from `at` on.
+// Calls use(at, count, neighbours) for each vector; `count` of its bytes belong to the row, from `at` on.
 // Copies the row's ends to buffers padded with zeros, so that whole vectors can be read everywhere.
 template <class Use>
 HWY_INLINE void for_each_vector(const std::uint8_t* row, const std::uint8_t* above, std::size_t size,

@@ -16,7 +16,7 @@ void filter_png_row(const std::uint8_t* row, const std::uint8_t* above, std::siz
                     std::size_t pixel_bytes, std::uint8_t* out);
 
 // The inverse: `filtered` holds `size` bytes without the type byte, `above` the unfiltered row above (zeros
-// for the first). Writes `size` bytes to `out`, which overlaps neither. False: type above 4.
+// for the first row). Writes `size` bytes to `out`, which overlaps neither. Returns false for a type above 4.
 [[nodiscard]] bool unfilter_png_row(unsigned type, const std::uint8_t* filtered, const std::uint8_t* above,
                                     std::size_t size, std::size_t pixel_bytes, std::uint8_t* out);
 

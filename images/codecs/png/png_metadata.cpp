@@ -20,7 +20,8 @@ namespace {
 using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
-// Name, zero, method 0, stream. Damaged: one byte, which is not a profile, so that it is reported.
+// Returns the profile in an iCCP chunk: name, zero byte, method 0, stream. Returns one byte for a damaged
+// chunk; this is not a valid profile, so the damage is reported.
 std::vector<std::byte> profile_of(Bytes data) {
   const std::size_t method = after_png_string(data, 0);
   std::optional<std::vector<std::byte>> profile;
@@ -52,8 +53,8 @@ std::vector<std::byte> resolution_data(const Resolution& resolution) {
 
 // Returns the name of a chunk that is not read but describes the image; empty for others.
 std::string unread_chunk(std::string_view type) {
-  // Critical chunks; frames, which the reader counts; colours; display hints; the time of the last change;
-  // hints for the writing program alone.
+  // Not reported: critical chunks; frames, which the reader counts; colours; display hints; the time of the
+  // last change; hints for the writing program alone.
   constexpr std::array kSilent{"IHDR"sv, "PLTE"sv, "tRNS"sv, "acTL"sv, "fcTL"sv, "fdAT"sv,
                                "sRGB"sv, "gAMA"sv, "cHRM"sv, "bKGD"sv, "hIST"sv, "sBIT"sv,
                                "sPLT"sv, "tIME"sv, "iDOT"sv, "vpAg"sv};
@@ -63,7 +64,8 @@ std::string unread_chunk(std::string_view type) {
   return std::string(type) + " chunk";
 }
 
-// gAMA and cHRM if they apply and differ from those of sRGB (clauses 4.3, 11.3.2.1 and 11.3.2.2).
+// Reports gAMA and cHRM as lost if they apply and differ from those of sRGB (clauses 4.3, 11.3.2.1 and
+// 11.3.2.2).
 class ColorChunks {
  public:
   void take(std::string_view type, Bytes data) {

@@ -32,7 +32,7 @@ constexpr std::int64_t kBestDeflateRatio = 1032;
 // zlib's window and state with libpng's read-ahead, or the larger buffers of png_stream_error().
 constexpr std::int64_t kInflateBytes = std::int64_t{192} << 10;
 
-// Metadata that changes no pixel is skipped unread, so that it can neither inflate nor warn.
+// Metadata that changes no pixel. libpng skips these chunks, so they cannot take memory or cause warnings.
 constexpr png_byte kSkippedChunks[] =
     "bKGD\0cHRM\0gAMA\0hIST\0iCCP\0iTXt\0oFFs\0pCAL\0pHYs\0sBIT\0sCAL\0sPLT\0sRGB\0tEXt\0tIME\0zTXt";
 constexpr int kSkippedChunkCount = static_cast<int>(sizeof kSkippedChunks / 5);
@@ -53,8 +53,8 @@ PngState* state_of(png_structp png) {
   return static_cast<PngState*>(png_get_error_ptr(png));
 }
 
-// libpng's message begins with the name of the chunk. If it is not one of PNG's names, it is four bytes of
-// the file, which a reason must not contain.
+// Copies libpng's message, which may begin with the name of a chunk. A name unknown to PNG consists of four
+// bytes of the file, which an error message must not contain, so it is replaced.
 void copy_reason(char* to, std::size_t size, png_const_charp text) {
   constexpr const char* kNames[] = {"IHDR", "PLTE", "IDAT", "IEND", "tRNS", "eXIf", "bKGD", "cHRM",
                                     "gAMA", "hIST", "iCCP", "iTXt", "oFFs", "pCAL", "pHYs", "sBIT",
@@ -229,7 +229,7 @@ class PngReader final : public WholeImageReader {
     if (header_.progressive) png_set_interlace_handling(png_);
     if (!state_.strict) {
 #ifdef PNG_IGNORE_ADLER32  // libpng 1.6.38
-      // A wrong Adler-32 would lose the row that is decompressed last; finish() reports it.
+      // Otherwise, a wrong Adler-32 would lose the row that is decompressed last. finish() reports the error.
       png_set_option(png_, PNG_IGNORE_ADLER32, PNG_OPTION_ON);
 #endif
       png_set_read_user_transform_fn(png_, count_row);
@@ -258,7 +258,7 @@ class PngReader final : public WholeImageReader {
     return true;
   }
 
-  // --lenient: makes rows that could not be read, or only in part, mid-grey.
+  // Under --lenient, fills rows that could not be read completely with mid-grey.
   void fill_missing_rows(const HostView& rows) {
     if (state_.strict || state_.no_memory) fail();
     const std::int64_t first = damaged_ ? 0 : state_.rows_arrived;
@@ -284,7 +284,7 @@ class PngReader final : public WholeImageReader {
     return reinterpret_cast<png_bytep>(rows.row(y));
   }
 
-  // Returns the bytes of the image before compression.
+  // Returns the size of the uncompressed image data, including the filter type bytes.
   [[nodiscard]] std::int64_t raw_bytes() const {
     const std::int64_t bits = std::int64_t{png_get_channels(png_, info_)} * png_get_bit_depth(png_, info_);
     const std::int64_t width = png_get_image_width(png_, info_);

@@ -1,5 +1,6 @@
-// Presents a PNG to libpng with its IDAT data in small chunks with fresh CRCs, for --lenient. libpng takes 8
-// KiB at a time and discards it all if it is cut off or fails its CRC; with small chunks little is lost.
+// Presents a PNG to libpng with its IDAT data in small chunks with new CRCs, for --lenient. libpng takes 8
+// KiB of a chunk at a time and discards all 8 KiB if the chunk is cut off or fails its CRC check; with small
+// chunks little is lost.
 #pragma once
 
 #include <array>
@@ -27,7 +28,7 @@ class SmallIdatSource {
 
   std::span<const std::byte> file_;
   std::size_t at_;                        // offset of the next chunk in the file
-  std::span<const std::byte> idat_left_;  // remaining data of the chunk before it
+  std::span<const std::byte> idat_left_;  // remaining data of the last IDAT chunk before at_
   std::span<const std::byte> part_;       // to be read next: in the file or in piece_
   std::array<std::byte, kDataBytes + 12> piece_{};
 };

@@ -28,7 +28,7 @@ std::string string_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-// Strings as stored: keywords are Latin-1, and so are the texts of tEXt and zTXt.
+// Strings as they are stored: keywords are in Latin-1, and so are the texts of tEXt and zTXt.
 struct StoredText {
   std::string keyword{}, language{}, translated_keyword{};
   std::optional<std::vector<std::byte>> text{};  // nullopt: damaged or too long
@@ -84,8 +84,8 @@ std::optional<std::vector<std::byte>> raw_profile(std::string_view text) {
   return digits > 0 && digits == 2 * length ? std::optional(std::move(bytes)) : std::nullopt;
 }
 
-// IPTC is stored as its datasets alone or among Photoshop's resources. Other profiles have their own chunks
-// in the specification; copies by old writers are not read.
+// Reads IPTC, which is stored either as bare datasets or in Photoshop's resources. The specification has
+// chunks for other profiles; copies that old programs wrote as text are not read.
 void read_raw_profile(const StoredText& stored, FoundMetadata& found) {
   const std::string name = stored.keyword.substr(kRawProfile.size());
   if (name != "iptc" && name != "8bim") return found.lose(printable(name) + " profile (in hexadecimal text)");
@@ -111,7 +111,7 @@ bool is_language(std::string_view language) {
   });
 }
 
-// Compresses long texts.
+// Appends a text chunk; compresses long texts.
 void append_text_chunk(std::vector<std::byte>& out, const MetadataText& text) {
   constexpr std::size_t kLongBytes = 1024;
   const std::optional<std::string> latin1 = text.international ? std::nullopt : latin1_of_utf8(text.text);

@@ -22,7 +22,7 @@ void append_png_texts(std::vector<std::byte>& out, const Metadata& metadata);
 
 // Returns the offset just past the zero at or after `from`, or the data's end.
 [[nodiscard]] std::size_t after_png_string(std::span<const std::byte> data, std::size_t from);
-// Decompresses a whole zlib stream of at most `most` bytes; nullopt if it is damaged, cut or longer.
+// Decompresses a whole zlib stream of at most `most` bytes; nullopt if it is damaged, truncated or longer.
 [[nodiscard]] std::optional<std::vector<std::byte>> inflated_png_data(std::span<const std::byte> stream,
                                                                       std::size_t most);
 void append_png_chunk(std::vector<std::byte>& out, std::string_view type, std::span<const std::byte> data);

@@ -22,8 +22,9 @@
 namespace imgpipe {
 namespace {
 
-// Filtered bytes of a strip: long compared with deflate's window of 32 KiB, so that starting afresh costs
-// below 1 %; short enough for the caches of one core and for many threads. 8773x5352 grey has 91 strips.
+// Filtered bytes of a strip: many compared with deflate's window of 32 KiB, so that starting without history
+// costs less than 1 %; few enough for the caches of one core and to provide strips for many threads. An
+// 8773x5352 grey image has 91 strips.
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
 constexpr std::int64_t kMaxChunkBytes = std::int64_t{1} << 30;  // the specification allows 2^31 - 1
 // A device counts a strip's bytes in 30 bits (kernels/png/encoding.h).
@@ -161,7 +162,7 @@ class PngWriter final : public StripWriter {
     strips_[static_cast<std::size_t>(first / strip_rows())] = std::move(strip);
   }
 
-  // The bytes of a strip, with a type byte for each row.
+  // Returns the bytes of a full strip, with a type byte for each row.
   [[nodiscard]] std::int64_t filtered_bytes() const noexcept {
     return strip_rows() * (shape().row_bytes() + 1);
   }
@@ -173,7 +174,8 @@ class PngWriter final : public StripWriter {
     const std::int64_t stored = is_wide(shape().sample) ? 2 * shape().row_bytes() : 0;
     return filtered_bytes() + stored + StripDeflater::working_bytes(filtered_bytes(), level_);
   }
-  // The metadata as given, as chunks, and in the file's head, whose capacity may have doubled.
+  // Returns the memory for metadata: as given, as chunks, and in the file's head, whose capacity may have
+  // doubled.
   [[nodiscard]] std::int64_t metadata_bytes() const {
     constexpr std::int64_t kCopies = 8, kCompressor = 1 << 20;
     return metadata_ == nullptr ? 0 : kCopies * metadata_->bytes() + kCompressor;

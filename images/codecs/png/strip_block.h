@@ -25,8 +25,8 @@ constexpr unsigned kMaxLengthCodeBits = 7;
 constexpr std::size_t kMaxStoredBytes = 65535;
 constexpr std::size_t kStoredHeader = 5;
 
-// Returns the bytes of a block of `bits` bits with its end: that of the stream for the last strip, otherwise
-// a full flush, which is 3 zeros, zeros up to a byte and kFlushBytes.
+// Returns the size in bytes of a block of `bits` bits and its end. The last strip ends the stream, padded to
+// a byte; others end with a full flush: 3 zero bits, zeros up to a byte, and kFlushBytes.
 constexpr std::size_t kFlushBytes = 4;
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::uint64_t block_bytes(std::uint64_t bits, bool last) {
   return last ? (bits + 7) / 8 : (bits + 3 + 7) / 8 + kFlushBytes;
@@ -39,7 +39,7 @@ class StripBlock {
   // Returns block_bytes() of this block.
   [[nodiscard]] std::size_t bytes(bool last) const;
 
-  // Writes that many bytes, and up to kSlack more, to `out`. `pairs`: working memory, or nullptr.
+  // Writes bytes(last) bytes to `out`, and up to kSlack more. `pairs`: working memory, or nullptr.
   void write(std::span<const std::uint8_t> strip, bool last, PairTable* pairs, std::uint8_t* out) const;
   static constexpr std::size_t kSlack = 8;
 
@@ -65,7 +65,7 @@ class StripBlock {
   std::uint64_t bits_ = 0;
 };
 
-// The size as stored blocks (RFC 1951, 3.2.4), which end on a byte boundary.
+// Returns the size of a strip as stored blocks (RFC 1951, 3.2.4), which end on a byte boundary.
 [[nodiscard]] IMGPIPE_HOST_DEVICE constexpr std::size_t stored_bytes(std::size_t strip_bytes) {
   const std::size_t blocks = (strip_bytes + kMaxStoredBytes - 1) / kMaxStoredBytes;
   return strip_bytes + kStoredHeader * (blocks == 0 ? 1 : blocks);

@@ -57,7 +57,7 @@ namespace {
 
 HWY_EXPORT(min_keys);
 
-// Returns the number of bytes of the window at `from`; 0 for none.
+// Returns the size of the window at `from`; 0 if there is none.
 std::size_t window_bytes(const std::uint8_t* from, std::span<const std::uint8_t> lengths) {
   unsigned bits = 0;
   for (std::size_t bytes = 1; bytes <= kMaxWindowBytes; ++bytes) {
@@ -77,11 +77,11 @@ std::uint64_t window_hash(const std::uint8_t* from, std::size_t bytes) {
   return sum;
 }
 
-// A hash table of numbers, at least twice as large as they can fill.
+// A hash set of numbers, with at least two slots per number.
 class SeenSet {
  public:
   explicit SeenSet(std::size_t most) : hash_slots_(std::bit_ceil(2 * most)) {}
-  // Returns false if it is there already. 0 is never there.
+  // Returns false if the set already contains the number. Ignores 0, which marks a free slot.
   bool add(std::uint64_t number) {
     if (number == 0) return true;
     // An odd step, different for each number, reaches all slots, so that chosen numbers do not all collide.

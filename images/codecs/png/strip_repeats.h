@@ -16,7 +16,7 @@ constexpr unsigned kWindowBits = 40;
 constexpr std::uint64_t kWindowMultiplier = 0x9E3779B97F4A7C15;
 constexpr std::uint32_t kKeyMultiplier = 2654435761U;
 
-// The number of windows, and of those that repeat an earlier one.
+// The number of windows, and the number of windows that repeat an earlier one.
 struct StripRepeats {
   std::uint32_t windows = 0;
   std::uint32_t repeated = 0;
@@ -30,18 +30,19 @@ struct StripRepeats {
   return (sum ^ word) * kWindowMultiplier ^ sum >> 29;
 }
 
-// Where the windows begin in their cells. The least key finds equal content at any position. The first byte
-// finds periodic content with rare bytes, which have the least keys.
+// Where windows begin in their cells. Windows at the least key find equal content at any position. Windows at
+// the first byte find periodic content in which the least keys are at rare bytes.
 enum class WindowPosition { min_key, first_byte };
 
-// Examines a cell of kRepeatCell bytes every kCellStep bytes, while kMaxWindowBytes bytes follow in the
-// strip.
+// Examines a cell of kRepeatCell bytes every kCellStep bytes, as long as kMaxWindowBytes more bytes follow
+// the cell in the strip.
 //
-// The key at p is the little-endian 32-bit number there, times 2654435761 mod 2^32, complemented, with the
-// last 9 bits replaced by p minus the cell's start. The flattest (zeros) comes last.
+// The key at p is computed from the little-endian 32-bit number there: times 2654435761 mod 2^32,
+// complemented, with the last 9 bits replaced by p minus the cell's start. Four zeros have the greatest key.
 //
-// A window is the fewest bytes whose literals take kWindowBits bits or more by `lengths`, the code lengths of
-// the 256 literals. There is none if that exceeds kMaxWindowBytes, or if all are equal: runs need no matches.
+// A window is the shortest sequence of bytes whose literals take at least kWindowBits bits by `lengths`, the
+// code lengths of the 256 literals. There is none if it would exceed kMaxWindowBytes, or if all its bytes are
+// equal: runs need no matches.
 //
 // Windows are equal if their hashes are. The hash s starts as the window's number of bytes. Each
 // little-endian 64-bit word of the window, padded with zeros to kMaxWindowBytes bytes, updates it:

@@ -17,7 +17,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 constexpr std::size_t kBlock = 64;
 using D8 = hn::CappedTag<std::uint8_t, kBlock>;
 
-// Returns a mask: bit i is set if byte i of the block equals the byte before it, which exists for i = 0 too.
+// Returns a mask: bit i is set if byte i of the block equals the byte before it. block[-1] must exist.
 HWY_INLINE std::uint64_t equal_to_last(const std::uint8_t* block) {
   const D8 d;
   std::uint64_t equal = 0;
@@ -84,8 +84,8 @@ HWY_INLINE std::size_t for_each_copy(std::size_t bytes, const Copy& copy) {
   return bytes - left;
 }
 
-// Uses tables in turn, as kernels/shared/count_samples.cpp: incrementing one counter twice in a row stalls.
-// Their distance is not a power of two, so that one value's counters do not alias.
+// Counts in several tables in turn, like kernels/shared/count_samples.cpp: incrementing one counter twice in
+// a row stalls. The tables' distance is not a power of two, so that one value's counters do not alias.
 class Tally {
  public:
   HWY_INLINE void add(const std::uint8_t* bytes, std::size_t count) {
@@ -135,11 +135,13 @@ HWY_INLINE Joined join(Joined first, Joined second) {
   return {first.code | second.code << (first.bits & 63), first.bits + second.bits};
 }
 
-// A pair's entry: its code above 6 bits with its length, or kLongPair if the code does not fit.
+// An entry has the length of the two joined codes in its low 6 bits and the codes above them. It is kLongPair
+// if the codes do not fit.
 constexpr unsigned kPairBits = 6;
 constexpr std::uint32_t kLongPair = 63;
 
-// The second literal is the high byte. Entries for literals that do not occur are invalid.
+// In the index of an entry, the second literal is the high byte. Entries for literals that do not occur are
+// invalid.
 void fill_pairs(const PackTable& table, PairTable& pairs) {
   const hn::CappedTag<std::uint32_t, 16> d;
   const auto byte = hn::Set(d, 255);
@@ -163,7 +165,7 @@ class LiteralPacker {
  public:
   HWY_INLINE LiteralPacker(const PackTable& table, const PairTable* pairs) : table_(table), pairs_(pairs) {}
 
-  // `readable`: at least eight bytes after these may be read.
+  // `readable`: at least eight more bytes may be read after the `count` bytes.
   HWY_INLINE void pack(const std::uint8_t* bytes, std::size_t count, bool readable, BitPacker& out) const {
     BitPacker packer = out;  // stays in registers
     if (pairs_ != nullptr) {
@@ -205,7 +207,7 @@ class LiteralPacker {
     return {entry >> kPairBits, entry & ((1U << kPairBits) - 1)};
   }
   HWY_INLINE static void put(Joined joined, BitPacker& packer) { packer.put_now(joined.code, joined.bits); }
-  // `all`: the eight bytes joined, valid if it fits into one put.
+  // `all`: the codes of the eight bytes joined, valid if they fit into one put().
   HWY_INLINE void put_eight(Joined all, const std::uint8_t* bytes, BitPacker& packer) const {
     static_assert(kLongPair > BitPacker::kMaxAtOnce);
     if (HWY_LIKELY(all.bits <= BitPacker::kMaxAtOnce)) return put(all, packer);
@@ -243,7 +245,7 @@ void pack_all(std::span<const std::uint8_t> strip, const PackTable& table, PairT
   const CopyCodes copies(table);
   std::size_t done = 0;
   for_each_run(strip, [&](std::size_t first, std::size_t bytes) {
-    static_assert(kMinRun >= 8);  // the run may be read after the literals
+    static_assert(kMinRun >= 8);  // a run follows the literals, so `readable` is true
     literals.pack(strip.data() + done, first - done, true, out);
     done = first + for_each_copy(bytes, [&](std::size_t length) { copies.pack(length, out); });
   });

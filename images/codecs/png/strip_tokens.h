@@ -14,7 +14,7 @@ namespace imgpipe {
 
 constexpr std::size_t kEndOfBlock = 256;
 
-// Runs this long are copies: shorter ones save little and cost time.
+// Runs of at least this length become copies: shorter ones would save little and cost time.
 constexpr std::size_t kMinRun = 16;
 constexpr std::size_t kMinCopy = 3;
 constexpr std::size_t kMaxCopy = 258;
@@ -45,7 +45,8 @@ struct StripCounts {
 
 [[nodiscard]] StripCounts count_tokens(std::span<const std::uint8_t> strip);
 
-// Codes of literals and lengths for the packer: the code above 8 bits with its length.
+// Codes of literals and lengths for the packer. The low 8 bits of an entry are the length of its code; the
+// code is above them.
 using PackTable = std::array<std::uint32_t, kMaxHuffmanSymbols>;
 // Working memory for the codes of all pairs of literals, used for strips of kMinPairStripBytes bytes or more.
 using PairTable = std::array<std::uint32_t, 65536>;

@@ -14,8 +14,8 @@ namespace {
 
 using namespace std::string_view_literals;
 
-// Returns the offset of the pixels: after three sections, each preceded by its length, which has eight bytes
-// for a PSB's last section (Adobe Photoshop File Formats Specification).
+// Returns the offset of the pixels, after three sections. Each is preceded by its length: four bytes, or
+// eight for a PSB's last section (Adobe Photoshop File Formats Specification).
 std::int64_t bytes_of_sections(Bytes bytes) {
   const bool big = big_endian(bytes, 4, 2) == 2;
   std::size_t at = 26;
@@ -60,7 +60,7 @@ FoundMetadata find_psd_metadata(std::span<const std::byte> file) {
     found.resolution = psd.resolution();
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::memory) throw;
-    found = {};  // the reader reports it
+    found = {};  // damaged: the reader reports it
   }
   return found;
 }

@@ -38,8 +38,8 @@ FileDetails describe_psd(Bytes file) {
   return details;
 }
 
-// Loads the header and the sections. Loads only the number of layers from the layer section, if that comes
-// first (not with 16 bits).
+// Loads the header and the sections. Of the layer section, loads only the number of layers, if the layers
+// come first (not in 16-bit files).
 void load_psd_sections(PartialFile& front) {
   const Bytes file = front.bytes();
   const bool big = [&] {

@@ -50,7 +50,7 @@ std::size_t unpack(Bytes packed, std::span<std::byte> row, bool& sound) {
 
 // Removes the white from a blended colour, for samples of type T with the maximum M. `m` is the largest
 // stored value, so white * (1 - alpha) is m - alpha and the colour is (value - (m - alpha)) * M / alpha,
-// rounded half up, at least 0. With alpha 0 the colour stays; with alpha m it is (value * M + m / 2) / m.
+// rounded half up, at least 0. If alpha is 0 or m, the colour is (value * M + m / 2) / m.
 template <class T>
 T unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
   using Wide = std::conditional_t<kIsWide<T>, std::uint64_t, std::uint32_t>;
@@ -154,7 +154,7 @@ class PsdReader final : public Reader {
 
   [[nodiscard]] bool row_may_be_blended() const {
     const std::uint32_t most = largest_value();
-    const std::uint32_t rounding = 2 * (most / 255);  // by the blending program
+    const std::uint32_t rounding = 2 * (most / 255);  // rounding error of the blending program
     const ChannelPlane& alpha = planes_.back();
     for (const ChannelPlane& plane : std::span(planes_).first(planes_.size() - 1)) {
       for (std::size_t x = 0; x < std::min(plane.valid, alpha.valid); ++x) {

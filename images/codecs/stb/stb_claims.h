@@ -1,4 +1,4 @@
-// The claims in a file's header, read before stb_image sees the file.
+// The sizes that a file's header declares, read before stb_image sees the file.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct StbClaims {
   int bits_per_sample = 8;
   std::int64_t bytes_per_pixel = 12;  // approximate peak memory of decoding
   std::int64_t raw_bytes = 0;         // pixel data before compression
-  std::int64_t best_ratio = 1;        // the best that this format's compression can reach
-  bool fillable = false;              // missing bytes can be replaced: uncompressed or packed by bytes
+  std::int64_t best_ratio = 1;        // maximum compression ratio of the format
+  bool fillable = false;              // missing bytes can be replaced: uncompressed or run-length encoded
   std::byte filler{0};
   bool spurious_alpha = false;  // stb returns four channels whether or not there is transparency
 };
@@ -29,7 +29,7 @@ struct StbClaims {
 // options.lenient accepts a truncated BMP or TGA.
 [[nodiscard]] StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format,
                                         const DecodeOptions& options);
-// Returns the most bytes held while a file is opened and checked; as opening_bytes().
+// Returns the maximum number of bytes held while a file is opened and checked, like opening_bytes().
 [[nodiscard]] std::int64_t stb_opening_bytes(std::span<const std::byte> bytes, Format format,
                                              const DecodeOptions& options);
 [[nodiscard]] StbClaims read_stb_jpeg_claims(std::span<const std::byte> bytes);

@@ -100,7 +100,7 @@ class SegmentWalk {
     for (std::size_t i = 0; i < count; ++i) set.set(little_endian(bytes_, at + 1 + bytes * i, 1));
   }
 
-  // As stb does, reads past a segment that ends inside a table.
+  // Like stb, reads past the end of a segment that ends inside a table.
   void check_huffman_tables(std::size_t at, std::size_t segment_bytes) const {
     constexpr std::size_t kLengths = 16;
     const std::size_t end = at + segment_bytes;

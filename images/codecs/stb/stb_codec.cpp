@@ -101,7 +101,7 @@ bool all_opaque(const Sample8* rgba, std::int64_t pixels) {
   return true;
 }
 
-// In place: 16-bit samples in memory order become 8-bit ones, rounded; stb would truncate them.
+// Rounds 16-bit samples in the host's byte order to 8 bits, in place; stb would truncate them.
 void round_to_8_bits(Sample8* samples, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
     std::uint16_t value = 0;
@@ -169,7 +169,8 @@ class StbReader final : public WholeImageReader {
       if (stb_no_memory) throw Error(ErrorKind::memory, "not enough memory");
       const char* reason = stbi_failure_reason();
       std::string stb_message = reason != nullptr ? reason : "no reason given";
-      // The only message of stb that quotes the file: it begins with four bytes, which may contain a zero.
+      // The only stb message that quotes the file: it begins with a chunk name of four bytes, which may
+      // contain a zero.
       if (stb_message.size() < 4 || stb_message.ends_with("PNG chunk not known"))
         stb_message = "unknown critical chunk";
       throw Error(ErrorKind::input, name + ": " +
@@ -203,7 +204,7 @@ void append_bytes(void* user, void* data, int count) {
   file->insert(file->end(), first, first + count);
 }
 
-// stb counts hash chain entries here: 5 is its minimum, and it has no faster mode.
+// stb's level limits the length of its hash chains: 5 is its minimum, and it has no faster mode.
 int write_png(std::vector<std::byte>& file, ConstHostPlane image, const EncodeOptions& options) {
   stbi_write_png_compression_level = options.png_level < 5 ? 5 : options.png_level + 3;
   return stbi_write_png_to_func(append_bytes, &file, static_cast<int>(image.width),

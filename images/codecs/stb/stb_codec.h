@@ -11,13 +11,13 @@
 
 namespace imgpipe {
 
-// For a format that stb_reads() (stb_claims.h).
+// Opens a file of a format that stb_reads() (stb_claims.h) accepts.
 [[nodiscard]] std::unique_ptr<Reader> open_stb(Bytes file, Format format, const DecodeOptions& options);
 
 [[nodiscard]] bool stb_writes(Format format);
 // Inserts metadata and mark into a whole file.
 using FileEdit = std::function<void(std::vector<std::byte>& file)>;
-// For a format that stb_writes(). Throws Error(usage) for a shape that it cannot write.
+// `format`: one that stb_writes() accepts. Throws Error(usage) for a shape that stb cannot write.
 [[nodiscard]] std::unique_ptr<Writer> make_stb_writer(Format format, Shape shape,
                                                       const EncodeOptions& options, FileEdit insert_metadata);
 

@@ -11,7 +11,7 @@
 
 namespace imgpipe {
 
-// The number of bytes that stb may still allocate on this thread. Each block stores its size in front.
+// The number of bytes that stb may still allocate on this thread. Each block is preceded by its size.
 inline thread_local std::int64_t stb_budget_bytes = 0;
 inline thread_local bool stb_no_memory = false;  // the system refused the last allocation
 inline constexpr std::size_t kStbBlockHeader = alignof(std::max_align_t);

@@ -17,8 +17,8 @@ inline constexpr std::int64_t kTgaHeaderBytes = 18;
 [[nodiscard]] std::unique_ptr<Reader> open_tga(Bytes file, const DecodeOptions& options);
 [[nodiscard]] std::unique_ptr<Writer> make_tga_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_tga_mark(Bytes beginning);
-// Whether the file ends in the footer of version 2.0, and the extension area at the footer's offset, as far
-// as version 2.0 defines it; empty: none.
+// has_tga_footer() returns whether the file ends in the footer of version 2.0. tga_extension() returns the
+// part of the extension area that version 2.0 defines; empty if the file has none.
 [[nodiscard]] bool has_tga_footer(Bytes file);
 [[nodiscard]] Bytes tga_extension(Bytes file);
 void add_tga_mark(std::vector<std::byte>& file, const Mark& mark);

@@ -42,7 +42,7 @@ std::uint32_t attributes_type(Bytes bytes) {
   return extension.empty() ? 3 : little_endian(extension, extension.size() - 1, 1);
 }
 
-// A footer's areas are between the pixels and the footer, so with a footer nothing is reported.
+// In a file with a footer, other areas lie between the pixels and the footer, so nothing is reported.
 void warn_of_trailing_bytes(Bytes file, std::size_t end, std::vector<std::string>& warnings) {
   if (!has_tga_footer(file)) warn_of_following_bytes(file, end, warnings);
 }
@@ -90,7 +90,8 @@ Sample8 scaled5(std::uint32_t value) {
   return static_cast<Sample8>(((value & 31) * kMaxSample + 15) / 31);
 }
 
-// Unpacks blue, green and red of 15 or 16 bits (5 each, the highest bit unused), 24 or 32.
+// Unpacks a stored colour (blue, green, red) of 15 or 16 bits (5 per component, the highest bit unused), 24
+// or 32 bits.
 void unpack_color(const unsigned char* in, int bits, Sample8* out) {
   if (bits <= 16) {
     const std::uint32_t pixel = std::uint32_t{in[1]} << 8 | in[0];
@@ -116,7 +117,7 @@ Palette read_palette(Bytes bytes, const TgaHeader& header, bool lenient) {
   return {"tga", std::move(colors), little_endian(bytes, 3, 2), header.channels(), lenient};
 }
 
-// (v*255 + a/2) / a; a colour above its alpha is invalid and becomes 255.
+// Divides each colour by the alpha: (v*255 + a/2) / a. A colour above its alpha is invalid and becomes 255.
 void undo_premultiplication(Sample8* pixel, int channels) {
   const unsigned alpha = pixel[channels - 1];
   for (int c = 0; c < channels - 1; ++c) {

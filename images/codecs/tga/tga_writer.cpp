@@ -1,5 +1,6 @@
-// Writes TGA with the bytes of stb_image_write (Truevision TGA 2.0), packed. The library holds the whole
-// image and the file; this writer holds only the packed rows, because the file stores the bottom row first.
+// Writes run-length encoded TGA (Truevision TGA 2.0), byte-identical to the output of stb_image_write. That
+// library holds the whole image and the file; this writer holds only the packed rows, because the file stores
+// the bottom row first.
 #include <algorithm>
 #include <cstring>
 

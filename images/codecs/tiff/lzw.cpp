@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// libtiff writes a file with one strip, a column of bytes; this extracts the strip.
+// libtiff writes a file with one strip, one byte wide; this function extracts the strip.
 std::vector<std::byte> pack_lzw(std::span<const std::byte> data) {
   constexpr tmsize_t kBufferBytes = tmsize_t{64} << 10;
   constexpr std::int64_t kFrontBytes = 8;

@@ -15,7 +15,8 @@ namespace imgpipe {
 // The memory that pack_lzw() takes from malloc() in addition to its result.
 inline constexpr std::int64_t kLzwWriterBytes = std::int64_t{288} << 10;
 
-// Compresses less than 4 GiB, from a clear code to the end code. Throws Error(memory), Error(usage).
+// Compresses data of less than 4 GiB. The result begins with a clear code and ends with the end code. Throws
+// Error(memory) or Error(usage).
 [[nodiscard]] std::vector<std::byte> pack_lzw(std::span<const std::byte> data);
 
 }  // namespace imgpipe

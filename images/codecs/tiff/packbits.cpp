@@ -26,7 +26,7 @@ std::size_t unpack_packbits(std::span<const std::byte> packed, std::span<std::by
   return made;
 }
 
-// Only runs of three or more pay for a separate count.
+// Only runs of three or more bytes are worth a separate count.
 void pack_packbits(std::span<const std::byte> row, std::vector<std::byte>& packed) {
   constexpr std::size_t kMost = 128;
   const auto run_at = [&](std::size_t at) {

@@ -17,7 +17,7 @@
 namespace imgpipe {
 namespace {
 
-// Bytes per step if decompressing at once fails; preserves the rows before the damage.
+// Bytes per step, used when decompressing in one step fails; small steps preserve the rows before the damage.
 constexpr std::size_t kInflatedAtOnce = std::size_t{64} << 10;
 constexpr std::int64_t kInflateBytes = std::int64_t{96} << 10;  // ISA-L's tables
 constexpr std::int64_t kZstdReaderBytes = std::int64_t{192} << 10;
@@ -40,7 +40,8 @@ std::size_t data_bytes(Bytes file, const TiffPage& page, std::size_t chunk) {
   return offset < file.size() ? std::min<std::uint64_t>(page.counts[chunk], file.size() - offset) : 0;
 }
 
-// Decompresses in one fast step. Returns false for damage or a wrong size; then try smaller steps.
+// Decompresses in one fast step. Returns false for damage or a wrong size; the caller then tries smaller
+// steps.
 bool inflates_whole(ZlibInflater& inflater, Bytes data, std::span<std::byte> out) {
   inflater.restart();
   try {
@@ -245,7 +246,7 @@ void TiffChunks::read_to_stream_end(ZlibInflater& inflater, Bytes data) {
   }
 }
 
-// Decompresses in one step, so that `out` is the only window.
+// Decompresses in one step, so that zstd needs no window besides `out`.
 std::size_t TiffChunks::unpack_zstd(Bytes data, std::span<std::byte> out) {
   if (!unpackers_->zstd) unpackers_->zstd.reset(ZSTD_createDCtx());
   if (!unpackers_->zstd) throw std::bad_alloc();

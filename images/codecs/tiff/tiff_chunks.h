@@ -17,8 +17,8 @@ class ZlibInflater;
 // Tolerated damage.
 struct TiffDamage {
   std::int64_t chunks = 0;  // number of chunks that could not be decompressed completely
-  std::size_t lowest = 0;   // the lowest of their numbers
-  std::string reason;       // the reason for that one
+  std::size_t lowest = 0;   // the lowest number of a damaged chunk
+  std::string reason;       // the reason why that chunk is damaged
 
   void add(const TiffDamage& more) {
     if (more.chunks > 0 && (chunks == 0 || more.lowest < lowest)) {
@@ -38,14 +38,15 @@ class TiffChunks {
   TiffChunks(const TiffChunks&) = delete;
   TiffChunks& operator=(const TiffChunks&) = delete;
 
-  // The most memory of one object, and the libraries' part from malloc(). May read the counts of all chunks.
+  // The maximum memory of one object, and the part that libraries allocate with malloc(). May read the byte
+  // counts of all chunks.
   [[nodiscard]] static std::int64_t working_bytes(Bytes file, const TiffPage& page);
   [[nodiscard]] static std::int64_t library_bytes(const TiffPage& page);
 
   // Fills `out` with the pixels of a cell, clipped to the image. Throws Error(input), Error(memory); lenient:
   // pixels that could not be decompressed become mid-grey.
   void decode_cell(std::int64_t cell_row, std::int64_t column, HostView out, TiffDamage& damage);
-  // If nothing is packed: fills `out` with rows from `first` on. plain_damage() reports missing ones.
+  // For uncompressed pages: fills `out` with rows from `first` on. plain_damage() reports missing rows.
   void decode_rows(std::int64_t first, HostView out);
   [[nodiscard]] TiffDamage plain_damage() const;
 
@@ -66,7 +67,7 @@ class TiffChunks {
   const TiffPage& page_;
   const TiffRows& rows_;
   bool lenient_;
-  std::string fault_;              // of the current chunk, lenient
+  std::string fault_;              // error of the current chunk, if lenient
   std::vector<std::byte> raw_;     // the decompressed chunks of a cell
   std::vector<std::byte> turned_;  // a chunk's data with its bits in standard order
   std::vector<std::uint16_t> line_;

@@ -99,7 +99,8 @@ struct TiffRawField {
   Bytes bytes;
 };
 
-// Per directory. A few hundred tags are registered, and real files have less than a hundred fields.
+// Maximum number of fields in a directory. A few hundred tags are registered, and real files have fewer than
+// a hundred fields.
 inline constexpr std::uint64_t kMaxTiffFields = 4096;
 inline constexpr std::int64_t kMaxTiffPages = 1 << 20;
 

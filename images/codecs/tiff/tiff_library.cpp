@@ -34,7 +34,7 @@ class TiffFileBuilder {
   }
 
   void add(std::uint16_t tag, std::uint32_t value) { fields_.push_back({tag, TIFF_LONG, 1, value, {}}); }
-  // 16-bit values.
+  // Adds a field of 16-bit values.
   void add(std::uint16_t tag, const std::vector<std::uint16_t>& values) {
     Field field{tag, TIFF_SHORT, static_cast<std::uint32_t>(values.size()), 0, {}};
     field.data.resize(values.size() * 2);

@@ -24,7 +24,7 @@ class TiffLibrary {
   TiffLibrary(const TiffLibrary&) = delete;
   TiffLibrary& operator=(const TiffLibrary&) = delete;
 
-  // The most memory that libtiff takes from malloc().
+  // The maximum memory that libtiff allocates with malloc().
   [[nodiscard]] static std::int64_t library_bytes(const TiffPage& page);
 
   // Decompresses a chunk of `rows` rows into all of `out`. `data` must not be empty and must have its bits in

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::uint16_t kAscii = 2, kU16 = 3, kU32 = 4, kRational = 5, kDouble = 12;
 
-// Unread fields by name. Those without a name are read elsewhere or describe how pixels are stored.
+// Fields that are not read here, with the name to report. Fields with an empty name are read elsewhere or
+// describe how pixels are stored.
 struct OtherField {
   std::uint16_t tag;
   std::string_view name;
@@ -175,7 +176,8 @@ class TiffMetadataFinder {
     found_.lost.emplace_back("GeoTIFF (damaged)");
   }
 
-  // Checks version, key count and that each key is a number or lies in one of the three fields (section 7.1).
+  // Checks the version and the key count, and that each key is a number or lies in one of the three fields
+  // (section 7.1).
   static bool keys_fit(const TiffMetadataField& keys, const TiffMetadataField* numbers,
                        const TiffMetadataField* texts) {
     std::vector<std::uint16_t> values(keys.data.size() / 2);
@@ -256,7 +258,7 @@ void add_tiff_metadata(TiffFields& fields, const Metadata& metadata, bool big) {
   if (!metadata.icc.empty()) fields.add_raw(TiffTag::profile, kUndefined, metadata.icc.size(), metadata.icc);
   if (!metadata.xmp.empty()) fields.add_raw(TiffTag::xmp, kByte, metadata.xmp.size(), metadata.xmp);
   if (!metadata.iptc.empty()) {
-    // As 32-bit numbers, like Photoshop: libtiff 4.5 reads no other type.
+    // Stored as 32-bit numbers, as by Photoshop: libtiff 4.5 reads no other type.
     std::vector<std::byte> iptc = metadata.iptc;
     iptc.resize((iptc.size() + 3) / 4 * 4);
     const std::size_t count = iptc.size() / 4;

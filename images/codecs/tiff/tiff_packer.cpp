@@ -15,7 +15,7 @@ namespace imgpipe {
 namespace {
 
 constexpr int kZstdLevel = 3;  // the library's default
-// Per context at that level: 1.2 MB in zstd 1.5.4.
+// Memory per context at that level; zstd 1.5.4 uses 1.2 MB.
 constexpr std::int64_t kZstdWriterBytes = std::int64_t{3} << 19;
 
 // Stores each sample minus that of the previous pixel.

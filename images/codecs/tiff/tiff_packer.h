@@ -33,8 +33,9 @@ class TiffPacker {
   [[nodiscard]] static std::int64_t max_bytes(TiffPacking packing, int level, std::int64_t rows,
                                               std::int64_t row_bytes);
 
-  // Compresses a chunk of `rows` rows of `width` pixels. Where the image ends earlier, further columns decode
-  // to the last pixel with differencing, else to 0, and further rows to 0. Throws Error(memory).
+  // Compresses a chunk of `rows` rows of `width` pixels. If the image ends inside the chunk, columns beyond
+  // it decode to the last pixel with differencing, otherwise to 0, and rows beyond it to 0. Throws
+  // Error(memory).
   [[nodiscard]] std::vector<std::byte> pack(ConstHostView pixels, std::int64_t width, std::int64_t rows);
 
  private:

@@ -39,7 +39,8 @@ enum class TiffAlpha { none, straight, premultiplied };
 // The meaning of a sample after the colours, from ExtraSamples.
 enum class TiffExtra { unspecified, premultiplied, straight, not_stated };
 
-// A chunk is a strip or a tile. A cell is its area: it has one chunk per plane (per sample if separate).
+// A chunk is a strip or a tile. A cell is the area that a chunk covers; it has one chunk per plane (one plane
+// per sample if `separate`, else one).
 struct TiffPage {
   std::int64_t width = 0, height = 0;
   int bits = 1;     // per sample

@@ -18,7 +18,7 @@ constexpr std::uint16_t kInteroperabilityPointer = 40965;
 // Bytes of the original file that are copied.
 struct Range {
   std::uint64_t begin = 0, end = 0;
-  bool has_values = false;  // of fields; else chunks only
+  bool has_values = false;  // contains field values, not only chunks
   std::uint64_t at = 0;     // offset in the page's file
 };
 

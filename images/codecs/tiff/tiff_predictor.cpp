@@ -83,7 +83,7 @@ void undo_row(const std::byte* in, std::int64_t pixels, std::byte* out) {
   }
 }
 
-// For any number of samples.
+// Undoes the differences for any number of samples per pixel.
 template <class T, bool Swapped>
 void undo_wide_row(const std::byte* in, std::int64_t pixels, int samples, std::byte* out) {
   std::vector<T> sums(static_cast<std::size_t>(samples));

@@ -56,7 +56,8 @@ struct TiffDirectoryEntries {
 // Throws Error(input) if the directory is out of bounds, or has no or too many fields.
 [[nodiscard]] TiffDirectoryEntries read_tiff_directory(const InputFile& file, const TiffLayout& layout,
                                                        std::uint64_t offset);
-// Returns up to `most` of a field's values as numbers; none if it is nullptr, not numeric, or out of bounds.
+// Returns up to `most` of a field's values as numbers; none if `field` is nullptr, not numeric, or out of
+// bounds.
 [[nodiscard]] std::vector<std::uint64_t> read_tiff_numbers(const InputFile& file, const TiffLayout& layout,
                                                            const TiffFieldEntry* field, std::uint64_t most);
 // Returns the first value of a directory's field; `otherwise` if there is none.

@@ -178,7 +178,7 @@ class TiffReader final : public Reader {
       worker_->decode_cell(cell_row, column, position(out, column), damage_);
   }
 
-  // Called without concurrent bands, or with the lock by the last band.
+  // Called while no band is being read concurrently, or by the last band with the lock held.
   void report_damage() {
     if (damage_.chunks == 0) return;
     warnings_ = {"damaged TIFF: " + std::to_string(damage_.chunks) + (page_.tiled ? " tile" : " strip") +
@@ -219,7 +219,7 @@ class TiffReader final : public Reader {
     release_cell_rows(begin, end);
   }
 
-  // Takes part until all cells of the row are decompressed.
+  // Helps to decompress the row's cells, and returns when all are decompressed.
   void wait_for_cells(Lock& lock, TiffChunks& worker, std::int64_t row, CellRow& cells) {
     while (!error_ && cells.cells_done < page_.across) {
       if (cells.next_column == page_.across) {
@@ -256,7 +256,7 @@ class TiffReader final : public Reader {
     is_counted_[static_cast<std::size_t>(row)] = true;
   }
 
-  // Keeps at most one more worker than there are begun bands.
+  // Keeps the worker for reuse; idle and busy workers exceed the begun bands by at most one.
   void keep(std::unique_ptr<TiffChunks> worker) {
     const auto at_work =
         static_cast<std::size_t>(std::ranges::count_if(bands_, [](const Band& one) { return one.given; }));
@@ -293,8 +293,8 @@ class TiffReader final : public Reader {
   std::condition_variable changed_;
   std::list<Band> bands_;  // begun and not finished
   std::map<std::int64_t, CellRow> cell_rows_;
-  std::vector<Image> spare_pixels_;  // pixels of released rows, for reuse;
-                                     // with those in use, at most the peak number in use
+  std::vector<Image> spare_pixels_;  // pixels of released rows, for reuse; their number
+                                     // plus those in use never exceeds the peak in use
   std::vector<std::unique_ptr<TiffChunks>> idle_;
   std::int64_t lowest_row_ = 0;  // end of the last begun band
   std::exception_ptr error_;     // the error that ends all bands

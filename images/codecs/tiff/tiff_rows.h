@@ -25,7 +25,8 @@ class TiffRows {
     return page.cell_width * (page.samples + (page.predicted ? page.samples_in_chunk() : 0));
   }
 
-  // Converts the first `pixels` pixels of a cell's row, given as `rows` by plane. `line`: scratch memory.
+  // Converts the first `pixels` pixels of a cell's row. `rows`: the stored row of each plane. `line`: scratch
+  // memory.
   void convert(std::span<const std::byte* const> rows, std::int64_t pixels, std::uint16_t* line,
                std::byte* out) const;
 

@@ -28,7 +28,8 @@
 namespace imgpipe {
 namespace {
 
-// Uncompressed bytes per strip: long compared with deflate's window, short enough to distribute.
+// Uncompressed bytes per strip: large compared with deflate's window, small enough to distribute over
+// threads.
 constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
 constexpr std::int64_t kMaxClassicBytes = std::numeric_limits<std::uint32_t>::max();
 

@@ -132,7 +132,8 @@ class StreamReader {
     return width;
   }
 
-  // libwebp holds every group up to the highest number or, if these are many, those that blocks use.
+  // Counts the groups as libwebp keeps them: all up to the highest number or, if these are many, only those
+  // that blocks use.
   void read_groups(std::int64_t width, std::int64_t height) {
     constexpr std::int64_t kMany = 1000;
     const unsigned bits = bits_.read(3) + 2;
@@ -206,7 +207,8 @@ class StreamReader {
     return (std::int64_t{2 + (symbol & 1)} << bits) + bits_.read(bits) + 1;
   }
 
-  // Decodes an image up to its end. Adds to `numbers` its literals, and 0, the initial content of the cache.
+  // Decodes an image up to its end. Adds the image's literals to `numbers`, and 0, the initial content of the
+  // cache.
   void skip_image(std::int64_t pixels, GroupNumbers* numbers) {
     const int cache_bits = read_cache_bits();
     const int greens = kLiterals + kLengths + (cache_bits == 0 ? 0 : 1 << cache_bits);

@@ -16,11 +16,10 @@ struct LosslessCodes {
   int cache_bits = 0;            // of the colour cache; 0: none
 };
 
-// Reads `stream` up to the codes of an image of width x height. The stream begins with the transforms (after
-// the five bytes of VP8L's header, or the one of ALPH's). Decodes embedded images, at most one pixel per
-// block of 4x4, to find their end. Returns nullopt if the stream is truncated earlier, or if libwebp refuses
-// it before it makes the groups. Must accept every stream that libwebp accepts, or too little memory is
-// reserved.
+// Reads `stream` up to the codes of an image of width x height. The stream begins with the transforms, after
+// VP8L's header of five bytes or ALPH's of one byte. Decodes embedded images, at most one pixel per block of
+// 4x4, to find their end. Returns nullopt if the stream is truncated earlier, or if libwebp refuses it before
+// it makes the groups. Must accept every stream that libwebp accepts, or too little memory is reserved.
 [[nodiscard]] std::optional<LosslessCodes> read_lossless_codes(Bytes stream, std::int64_t width,
                                                                std::int64_t height);
 

@@ -17,7 +17,7 @@ using namespace std::string_view_literals;
 
 constexpr std::string_view kMarkChunk = "IMGP"sv;
 
-// Ends where its RIFF header says, at an even number of bytes (RFC 9649, section 2.4).
+// Finds the end of a WebP from its RIFF header, whose size must be even (RFC 9649, section 2.4).
 class WebpEnd final : public EndFinder {
  public:
   bool find(Bytes image, bool /*all*/) override {

@@ -100,7 +100,7 @@ class ImageChunks {
     picture_.has_alpha = true;
     picture_.packed_alpha = packed_alpha_;
     picture_.codes = packed_;
-    // libwebp skips chunks between the two as well.
+    // Includes any chunks between the ALPH and the VP8 chunk, which libwebp skips too.
     picture_.data = Bytes(alpha_.data(), chunk.whole.data() + chunk.whole.size());
   }
 

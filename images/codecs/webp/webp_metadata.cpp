@@ -39,7 +39,7 @@ FoundMetadata find_webp_metadata(std::span<const std::byte> file) {
     if (size > file.size() - at - 8) break;
     const Bytes data = file.subspan(at + 8, size);
     if ((flags & kProfileFlag) != 0 && found.icc.empty() && matches_at(file, at, "ICCP"sv)) {
-      // Copies enough of a profile that is too long to show that it is.
+      // Copies at most kMaxProfileBytes of a profile: enough to detect that a longer one is too long.
       const Bytes some = data.first(std::min(data.size(), kMaxProfileBytes));
       found.icc.assign(some.begin(), some.end());
     }

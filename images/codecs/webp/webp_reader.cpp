@@ -28,8 +28,8 @@ using namespace std::string_view_literals;
 
 // ---- memory that libwebp allocates, by its sources, 1.2.4 to 1.3.2, and measured ----------------------
 
-// Codes of a lossless image: groups of five tables; the green one also has the colour cache's entries.
-// libwebp lists all groups that are named before it drops those that no block uses.
+// Memory for the codes of a lossless image: groups of five tables; the green one also has the colour cache's
+// entries. libwebp lists all named groups before it drops those that no block uses.
 std::int64_t code_bytes(const LosslessCodes& codes) {
   const std::int64_t cached = codes.cache_bits == 0 ? 0 : std::int64_t{1} << codes.cache_bits;
   constexpr std::int64_t kFixedEntries = 630 * 3 + 410 + 656, kGroupBytes = 640;
@@ -45,8 +45,8 @@ LosslessCodes max_lossless_codes(std::int64_t width, std::int64_t height) {
   return {.groups = groups, .named = groups, .block_count = 3 * blocks, .cache_bits = 11};
 }
 
-// A lossless image: four bytes per pixel, 17 more rows, the images embedded in it, its codes, and temporarily
-// the codes of one embedded image.
+// Memory for a lossless image: four bytes per pixel, 17 more rows, the images embedded in it, its codes, and
+// temporarily the codes of one embedded image.
 std::int64_t lossless_bytes(const WebpImage& picture) {
   const std::int64_t width = picture.width, height = picture.height;
   const LosslessCodes codes =
@@ -55,7 +55,8 @@ std::int64_t lossless_bytes(const WebpImage& picture) {
          code_bytes({.cache_bits = 11});
 }
 
-// A lossy image: a row of macroblocks (16x16), with their coefficients and the state of the row above.
+// Memory for a lossy image: a row of macroblocks (16x16), with their coefficients and the state of the row
+// above.
 std::int64_t lossy_bytes(std::int64_t width) {
   constexpr std::int64_t kMacroblockBytes = 1700;
   return ((width + 15) / 16 + 1) * kMacroblockBytes;

@@ -199,7 +199,7 @@ class WebpWriter final : public Writer {
   [[nodiscard]] bool compresses_losslessly() const {
     return lossless() ? options_.webp_level > 1 : shape_.has_alpha();
   }
-  // Measured (libwebp 1.2.4) on noise, photographs, two values and few colours, up to 6 Mpixel.
+  // Measured (libwebp 1.2.4) on noise, photographs, and images of two values or few colours, up to 6 Mpixel.
   [[nodiscard]] double bytes_per_pixel() const {
     constexpr std::array kLossless{28.0, 36.0, 37.0, 37.0, 37.0, 37.0, 37.0, 37.0, 45.0, 53.0};  // by level
     constexpr std::array kLossy{11.0, 11.0, 11.0, 34.0, 34.0, 34.0, 34.0};                       // by method
