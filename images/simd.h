@@ -18,7 +18,7 @@ namespace imgpipe {
 // no other thread works. Throws Error(usage) for a name that is not in simd_targets().
 void use_simd(std::string_view name);
 
-// Returns name and version of the SIMD library: "Highway 1.0.3".
+// Returns the name and version of the SIMD library: "Highway 1.0.3".
 [[nodiscard]] std::string simd_version();
 
 }  // namespace imgpipe

@@ -188,8 +188,8 @@ void add_alpha(const Plane<const T, Host>& in, const Plane<T, Host>& out) {
   });
 }
 
-// Returns all values in a random order (Fisher and Yates). If this sequence is repeated, any 256 consecutive
-// samples differ.
+// Returns all values in random order (Fisher-Yates shuffle). If this sequence is repeated, any 256
+// consecutive samples differ.
 template <class T>
 std::vector<T> shuffled_values(std::uint64_t seed) {
   std::vector<T> values(std::size_t{kLargest<T>} + 1);

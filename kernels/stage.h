@@ -94,8 +94,8 @@ struct Stage {
 // Stages in sequence that a device runs in one pass; the host runs them separately.
 struct Fusion {
   std::span<const std::string_view> stages;
-  // The fused stage that replaces them, with the parameters of all, in order. nullptr: the last kernel of the
-  // device's decoder does their work.
+  // The fused stage that replaces them, with the parameters of all these stages, in order. nullptr: the last
+  // kernel of the device's decoder does their work.
   const Stage* as = nullptr;
   Sample sample = Sample::u8;  // of all their frames
 };

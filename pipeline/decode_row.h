@@ -1,6 +1,6 @@
-// The name of decoding's spans and report row: "decode", or "decode (parallel)" with the name of a decoder
-// that replaces the format's library. On a device it also names the steps that the decoder's last kernel
-// performs: "decode+gray+hist (cuda)".
+// The name of the decoding spans and of their report row: "decode", or "decode (parallel)" with the name of a
+// decoder that replaces the format's library. On a device it also names the steps that the decoder's last
+// kernel performs: "decode+gray+hist (cuda)".
 #pragma once
 
 #include <string>

@@ -112,7 +112,7 @@ struct AreaUnits {
   return {axis.out / a, axis.in / a};
 }
 
-// Returns the length of input pixel i that output pixel x covers, in units.
+// Returns the length of the part of input pixel i that output pixel x covers, in units.
 [[nodiscard]] constexpr std::int64_t area_covered(const AreaUnits& units, std::int64_t x, std::int64_t i) {
   const std::int64_t from =
       x * units.out_pixel > i * units.in_pixel ? x * units.out_pixel : i * units.in_pixel;

@@ -31,7 +31,7 @@ struct ClusterSums {
 
 // All threads of the cluster must call this, kBinThreads per block. Shared memory: sums per warp and block.
 // Barriers complete the warps' sums, then the blocks'. A cluster_barrier() must follow before the next call
-// and the block's end.
+// and before the block exits.
 template <int Blocks>
 __device__ ClusterSums cluster_sums(std::uint64_t own) {
   constexpr int kWarps = kBinThreads / kWarpLanes;

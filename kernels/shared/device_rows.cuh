@@ -112,9 +112,9 @@ class RowSegments {
 };
 
 // Walks a grid's threads over the vectors of a plane: thread t takes vectors t, t + threads, ... Rows go from
-// the last one up, because those that the stage before wrote last are most likely in the L2 cache. Adjacent
-// lanes have adjacent vectors, and a row's end costs only its last vector. Holds a pointer, so that a step
-// takes a few additions: registers are scarce with 1024 threads per block.
+// the last one up, because the rows that the previous stage wrote last are most likely in the L2 cache.
+// Adjacent lanes have adjacent vectors, and a row's end costs only its last vector. Holds a pointer, so that
+// a step takes a few additions: registers are scarce with 1024 threads per block.
 class VectorWalk {
  public:
   __device__ explicit VectorWalk(const Plane<const Sample8, Device>& plane)

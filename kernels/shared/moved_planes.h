@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// The number of planes of a frame including alpha; the i-th is number plane_of_channel(type, i).
+// The number of planes of a frame including alpha; plane i has the index plane_of_channel(type, i).
 [[nodiscard]] constexpr int moved_planes(const FrameType& type) {
   return type.layout == Layout::interleaved ? 1 : type.channels();
 }

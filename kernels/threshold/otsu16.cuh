@@ -188,7 +188,7 @@ class OtsuSearch {
     }
   }
 
-  // Returns the mean after bin `bin` of the chunk; -1: before the chunk.
+  // Returns the mean after bin `bin` of the chunk; for `bin` = -1, before the chunk.
   __device__ double mean_after(int chunk, int bin) const {
     return shared_.mean[chunk % 2][bin < 0 ? 0 : shared_.visited_up_to[chunk % 3][bin]];
   }

@@ -43,7 +43,7 @@ struct LabOutput {
   Image out;
   std::vector<std::uint64_t> counts;
 };
-// Returns the outputs before a run: no pixel is right; counts are those that the stage reads, or garbage.
+// Returns the outputs before a run: every pixel is wrong; the counts are the stage's input, or garbage.
 [[nodiscard]] LabOutput poisoned_output(const LabSubject& subject);
 
 // Runs variants. Must be used by a single thread.

@@ -46,7 +46,7 @@ class TimedDevice {
   void copy_up(void* to, const void* from, std::size_t bytes) const;
   void copy_down(void* to, const void* from, std::size_t bytes) const;
 
-  // Times the work that queue_run() puts on the stream, by events.
+  // Times the work that queue_run() puts on the stream, with CUDA events.
   [[nodiscard]] std::vector<double> times_of_queued(const LabOptions& options, const QueueRule& rule,
                                                     const std::function<void()>& queue_run);
 

@@ -49,7 +49,7 @@ class LaneScheduler {
 
   // Finds the lanes, which may take long. Called once; images may be pushed earlier.
   void find();
-  // Declares that no more lanes will be found. Part of find(), or called in its place.
+  // Declares that no more lanes will be found. Called by find(), or instead of it.
   void end_finding();
   // Drops waiting images, waits for launched ones, which still reach the queue, and ends the threads.
   void end();

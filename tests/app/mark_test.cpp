@@ -142,7 +142,7 @@ TEST(Mark, ChangesNoPixel) {
     const std::vector<std::byte> marked = encoded(c.format, image, Mark::result, c.codec);
     EXPECT_EQ(first_difference(plain.view(), decoded(marked).view()), "");
     const Image by_stb = decoded(marked, CodecChoice::stb);
-    if (c.format == Format::jpeg) continue;  // decoders of JPEG differ
+    if (c.format == Format::jpeg) continue;  // JPEG decoders differ
     EXPECT_EQ(first_difference(plain.view(), by_stb.view()), "");
   }
 }

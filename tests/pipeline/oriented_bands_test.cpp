@@ -18,7 +18,8 @@ namespace imgpipe::test::oriented_bands_test {
 namespace {
 
 const std::vector<Shape>& shapes() {
-  // Shapes that give strips of 64 rows, of one and of a few; widths and heights just above and below these.
+  // Shapes whose strips have 64 rows, one row or a few rows. Widths and heights include values just above and
+  // below the strip height.
   static const std::vector<Shape> all{{1, 1, 3},   {1, 70, 1},    {70, 1, 2},       {37, 200, 3},
                                       {65, 64, 4}, {400, 129, 3}, {120'000, 11, 3}, {700'001, 3, 1}};
   return all;

@@ -45,7 +45,8 @@ StageCall<Host> on_host(const StageCall<Device>& call) {
   return same;
 }
 
-// Runs a node as a device's function does. The reference reads no table that is made of counts.
+// Runs a node on the host instead of the device function. Nodes that read a table use run_cpu(), because the
+// reference does not read tables computed from counts.
 void run(const Node& node, const StageCall<Device>& device_call) {
   const StageCall<Host> call = on_host(device_call);
   if (node.counts_out()) std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);

@@ -116,7 +116,8 @@ HWY_INLINE void transpose(V16 (&v)[kBlockSide]) {
   for (int i = 0; i < 3; ++i) shuffle(v);
 }
 
-// level_shifted() for -8192 to 8191, the full range after the row pass: 32 bits minus kRowShift.
+// Like level_shifted(), for values from -8192 to 8191: all that the row pass can leave of 32-bit sums, which
+// it shifts right by kRowShift.
 HWY_INLINE V16 level_shifted_of(V16 v) {
   const D16 d;
   const hn::RebindToUnsigned<D16> unsigned_d;
