@@ -136,7 +136,7 @@ class CudaLane final : public Lane {
   static std::vector<GroupImage> members(std::span<LaneImage* const> images, const std::string& track) {
     std::vector<GroupImage> members;
     for (LaneImage* const image : images) {
-      if (image->plan.results.size() != 1) throw std::logic_error("a lane gives one result of an image");
+      if (image->plan.results.size() != 1) throw std::logic_error("a lane returns one result per image");
       const bool decodes = image->coded.jpeg.has_value();
       members.push_back({.plan = image->plan,
                          .timeline = image->timeline,

@@ -49,7 +49,7 @@ std::vector<Case> cases() {
 class TiffMemory : public testing::TestWithParam<Case> {
  protected:
   void SetUp() override {
-    if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
+    if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer replaces malloc";
   }
 };
 

@@ -137,7 +137,7 @@ std::vector<Choice> choices() {
 }
 
 TEST(WriterMemory, NeverExceedsTheEstimate) {
-  if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
+  if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer replaces malloc";
   for (const Choice& choice : choices()) {
     const Shape shape{801, 700, choice.channels, choice.sample};
     const std::string name =
@@ -163,7 +163,7 @@ TEST(WriterMemory, NeverExceedsTheEstimate) {
 }
 
 TEST(WriterMemory, LongestRow) {
-  if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
+  if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer replaces malloc";
   for (const auto& [format, sample] : {std::pair{Format::png, Sample::u8},
                                        {Format::ppm, Sample::u8},
                                        {Format::bmp, Sample::u8},
@@ -191,7 +191,7 @@ TEST(WriterMemory, LongestRow) {
 
 // Nothing as large as the image is allocated before its first row.
 TEST(WriterMemory, IsAllocatedWithTheFirstRow) {
-  if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
+  if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer replaces malloc";
   for (const Choice& choice : choices()) {
     EXPECT_LE(
         peak_of([&] {
@@ -204,7 +204,7 @@ TEST(WriterMemory, IsAllocatedWithTheFirstRow) {
 
 // A TIFF that is taken in parts is never held as a whole, whatever its compression.
 TEST(WriterMemory, TiffTakenInPartsHoldsOnlyItsStrips) {
-  if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer has malloc for itself";
+  if (!allocations_are_counted()) GTEST_SKIP() << "a sanitizer replaces malloc";
   const Shape shape{1500, 4000, 3, Sample::u16};
   const Image image = picture("noise", shape);
   for (const TiffPacking packing : {TiffPacking::none, TiffPacking::deflate, TiffPacking::packbits,

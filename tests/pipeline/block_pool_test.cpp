@@ -168,7 +168,7 @@ TEST(BlockPool, ManyThreads) {
 // `new` takes large blocks from the pool, including those of images, but not small ones.
 TEST(BlockPool, NewAllocatesLargeBlocksFromThePool) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer has `new` for itself";
+  GTEST_SKIP() << "a sanitizer replaces `new`";
 #endif
   const std::int64_t before = block_pool().use().in_use;
   const auto used = [before] { return block_pool().use().in_use - before; };

@@ -86,7 +86,7 @@ class JobMemoryNeed : public testing::TestWithParam<std::tuple<std::string, std:
 // Measures the peak of allocations by `new`; readers and writers that use malloc have separate tests. Noise
 // brings the file close to its largest size.
 TEST_P(JobMemoryNeed, CoversActualUse) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer replaces `new`";
   const auto& [stages, format, channels, threads, bits] = GetParam();
   const Shape shape{811, 607, channels, bits == 16 ? Sample::u16 : Sample::u8};
   const Format written = *format_by_name(format);
@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, JobMemoryNeed,
 
 // A decoder that works on several bands holds memory for each of them.
 TEST(MemoryNeed, CountsEveryBandInFlight) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer replaces `new`";
   const Image image = synthesize(parse_pattern("noise"), {811, 2407, 3}, 1);
   const BandedBehaviour behaviour{.seed = 3, .working_bytes = 3'000'000, .bytes_a_row = 4 * 3 * 811};
   for (const bool turned : {false, true}) {
@@ -173,7 +173,7 @@ TEST(MemoryNeed, CountsEveryBandInFlight) {
 // The need includes all results (the last one encoded and, if requested, kept), and the decoded image if
 // several lists read it.
 TEST(MemoryNeed, OfSeveralResultsIsWhatTheyTake) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer has `new` for itself";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer replaces `new`";
   using Lists = std::vector<std::string_view>;
   const Shape shape{811, 1207, 3};
   for (const auto& make : {make_cpu_engine, make_reference_engine}) {
