@@ -230,7 +230,10 @@ std::string device_text(const Plan& plan, bool keep_outputs, bool decodes) {
   PinnedMemory pinned(PinnedMemory::When::on_demand);
   Context context(pinned);
   Timeline timeline;
-  const DeviceRun run(context, plan, timeline, keep_outputs, decodes);
+  DeviceTables tables;
+  DeviceRun run(context, plan, timeline, tables, keep_outputs, decodes);
+  tables.upload(context);
+  run.make_calls(tables);
   std::string text;
   for (const std::size_t bytes : runtime.blocks) text += std::to_string(bytes) + " ";
   const auto add = [&](const void* at) {
