@@ -13,7 +13,6 @@ namespace imgpipe {
 
 // A colour is 0xRRGGBBAA, 8 bits each.
 inline constexpr std::int64_t kMaxColor = 0xFFFFFFFF;  // opaque white
-inline constexpr std::int64_t kOpaque = 0xFF;          // the alpha of an opaque colour
 
 // Returns byte `i`: 0 red, 1 green, 2 blue, 3 alpha.
 [[nodiscard]] constexpr Sample8 color_byte(std::int64_t color, int i) {
