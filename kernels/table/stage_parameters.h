@@ -118,9 +118,8 @@ inline constexpr std::array kCropParameters{
               .words = kCenterRuleNames},
     Parameter{.name = "pad",
               .help = "Colour of the pixels outside the image; none: the rectangle must be inside",
-              .kind = Parameter::Kind::integer,
+              .kind = Parameter::Kind::color,
               .preset = kNoPadding,
-              .most = kMaxColor,
               .words = kPaddingWords},
 };
 
@@ -142,9 +141,8 @@ inline constexpr std::array kFlipParameters{
 inline constexpr std::array kFlattenParameters{
     Parameter{.name = "color",
               .help = "Opaque colour that transparent pixels show",
-              .kind = Parameter::Kind::integer,
-              .preset = kMaxColor,
-              .most = kMaxColor},
+              .kind = Parameter::Kind::color,
+              .preset = kWhiteColor},
 };
 
 inline constexpr std::array kGammaParameters{
@@ -227,8 +225,7 @@ inline constexpr std::array kPadParameters{
               .required = true},
     Parameter{.name = "color",
               .help = "Colour of the new pixels",
-              .kind = Parameter::Kind::integer,
-              .most = kMaxColor,
+              .kind = Parameter::Kind::color,
               .required = true},
     Parameter{.name = "position", .help = "Position of the image", .words = kPadPositionNames},
 };
