@@ -3,13 +3,16 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "images/unreachable.h"
 #include "kernels/stage.h"
+#include "pipeline/parameter_text.h"
 #include "tests/support/test_paths.h"
 
 namespace imgpipe::test::docs_test {
@@ -33,10 +36,31 @@ std::string number(const Parameter& parameter, std::int64_t value) {
   return parameter.kind == Parameter::Kind::decimal ? decimal(value) : std::to_string(value);
 }
 
+// The cell of a choice with more words has the first two and the last.
+constexpr std::size_t kMaxWords = 8;
+
+// The values without words.
+std::string numbers_of(const Parameter& parameter) {
+  switch (parameter.kind) {
+    case Parameter::Kind::integer:
+    case Parameter::Kind::decimal:
+      return number(parameter, parameter.least) + " to " + number(parameter, parameter.most);
+    case Parameter::Kind::choice:
+      return "";
+    case Parameter::Kind::color:
+      return "colour";
+    case Parameter::Kind::real:
+      return "number";
+  }
+  unreachable();
+}
+
 std::string values_of(const Parameter& parameter) {
+  const std::span<const std::string_view> words = parameter.words;
   const bool choice = parameter.kind == Parameter::Kind::choice;
-  std::string text =
-      choice ? "" : number(parameter, parameter.least) + " to " + number(parameter, parameter.most);
+  if (words.size() > kMaxWords)
+    return code(words[0]) + ", " + code(words[1]) + ", ..., " + code(words.back());
+  std::string text = numbers_of(parameter);
   for (const std::string_view word : parameter.words) {
     text += (text.empty() ? "" : choice ? ", " : ", or ") + code(word);
   }
@@ -52,6 +76,7 @@ std::string preset_of(const Parameter& parameter, std::string_view previous) {
   if (parameter.preset < parameter.least && !parameter.words.empty()) {
     return code(parameter.words[static_cast<std::size_t>(-1 - parameter.preset)]);
   }
+  if (parameter.kind == Parameter::Kind::color) return code(value_text(parameter, parameter.preset));
   return number(parameter, parameter.preset);
 }
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "kernels/stage.h"
-#include "pipeline/stage_list.h"
+#include "pipeline/parameter_text.h"
 #include "tests/support/images.h"
 
 namespace imgpipe::test {
@@ -24,12 +24,18 @@ std::int64_t random_number(Random& random, const Parameter& row) {
   return std::min(row.most, row.least + static_cast<std::int64_t>(std::exp2(share * magnitudes)) - 1);
 }
 
+// Half of the colours are opaque.
+std::int64_t random_color(Random& random) {
+  return below(random, std::int64_t{1} << 32) | (below(random, 2) == 0 ? kMaxSample : 0);
+}
+
 std::string random_value(Random& random, const Parameter& row) {
   auto words = std::ssize(row.words);
   // These chains use integers, because most stages reject floats; tests/support/float_chains.h uses floats.
   if (words > 0 && row.words.back() == "float") --words;
   const bool word = row.kind == Parameter::Kind::choice || (words > 0 && below(random, 3) == 0);
   if (word) return std::string(row.words[static_cast<std::size_t>(below(random, words))]);
+  if (row.kind == Parameter::Kind::color) return value_text(row, random_color(random));
   return value_text(row, random_number(random, row));
 }
 
