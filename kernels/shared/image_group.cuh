@@ -46,6 +46,15 @@ CudaStatus launch_in_groups(DeviceCalls calls, const ImageOf& image_of, const La
   return cudaSuccess;
 }
 
+// Calls launch(call) for one image after the other.
+template <class Launch>
+CudaStatus launch_each(DeviceCalls calls, const Launch& launch) {
+  for (const StageCall<Device>* const call : calls) {
+    if (const CudaStatus status = launch(*call); status != cudaSuccess) return status;
+  }
+  return cudaSuccess;
+}
+
 // Returns the largest result of `of` for a call.
 template <class Of>
 auto largest_of(DeviceCalls calls, const Of& of) {
