@@ -21,11 +21,15 @@
 #pragma once
 
 #include "kernels/resize/axis.h"
+#include "kernels/resize/filter_axis.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
 
-enum class ResizeMethod : std::uint8_t { linear, area, nearest };
+enum class ResizeMethod : std::uint8_t { linear, area, nearest, box, bilinear, hamming, bicubic, lanczos };
+[[nodiscard]] constexpr bool is_filter(ResizeMethod method) {
+  return method >= ResizeMethod::box;
+}
 // Of a width and a height, which all but `exact` do not stretch to: inside: the largest size within it.
 // cover: fills it; the input's edges are cut off (ImageOps.fit). contain: a size within it, for a canvas
 // (ImageOps.pad).

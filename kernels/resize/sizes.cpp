@@ -162,7 +162,9 @@ std::string_view resize_problem(const Parameters& parameters) {
 
 std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters) {
   const FrameType out = resize_output(in, parameters);
-  return out.width == in.width && out.height == in.height ? "the image already has that size" : "";
+  if (out.width != in.width || out.height != in.height) return "";
+  return ResizeParameters(parameters).fit == ResizeFit::contain ? "the image already fits the canvas"
+                                                                : "the image already has that size";
 }
 
 FrameType resize_output(const FrameType& in, const Parameters& parameters) {
