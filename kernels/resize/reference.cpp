@@ -7,13 +7,6 @@
 namespace imgpipe {
 namespace {
 
-// ---- sizes ------------------------------------------------------------------------------------------
-
-// Returns side * to / from, rounded half up. All arguments are below 2^31, so 64 bits do not overflow.
-std::int64_t in_proportion(std::int64_t side, std::int64_t to, std::int64_t from) {
-  return std::clamp<std::int64_t>((2 * side * to + from) / (2 * from), 1, kMaxSide);
-}
-
 // ---- one axis ---------------------------------------------------------------------------------------
 
 ResizeAxis rows_of(const FrameType& in, const Parameters& parameters) {
@@ -185,38 +178,6 @@ void resize_floats(const Plane<const float, Host>& in, const Plane<float, Host>&
 }
 
 }  // namespace
-
-std::string_view resize_problem(const Parameters& parameters) {
-  const ResizeParameters wanted(parameters);
-  return wanted.width == 0 && wanted.height == 0 ? "expected a width, a height or both" : "";
-}
-
-std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters) {
-  const FrameType out = resize_output(in, parameters);
-  return out.width == in.width && out.height == in.height ? "the image already has that size" : "";
-}
-
-FrameType resize_output(const FrameType& in, const Parameters& parameters) {
-  const ResizeParameters wanted(parameters);
-  FrameType out = in;
-  out.width = wanted.width;
-  out.height = wanted.height;
-  const bool both = wanted.width > 0 && wanted.height > 0;
-  if (both && wanted.fit == ResizeFit::exact) return out;
-  // Whether the width is given, and the height follows from it.
-  const bool by_width = both ? wanted.width * in.height <= wanted.height * in.width : wanted.width > 0;
-  if (by_width) {
-    out.height = in_proportion(in.height, wanted.width, in.width);
-  } else {
-    out.width = in_proportion(in.width, wanted.height, in.height);
-  }
-  return out;
-}
-
-std::string_view resize_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
-  out = resize_output(in, parameters);
-  return {};
-}
 
 RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out) {
   const ResizeAxis axis = rows_of(in, parameters);

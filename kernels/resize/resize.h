@@ -26,27 +26,54 @@
 namespace imgpipe {
 
 enum class ResizeMethod : std::uint8_t { linear, area, nearest };
-// inside: the largest size within width x height that has the input's proportions.
-enum class ResizeFit : std::uint8_t { exact, inside };
+// Of a width and a height, which all but `exact` do not stretch to: inside: the largest size within it.
+// cover: fills it; the input's edges are cut off (ImageOps.fit). contain: a size within it, for a canvas
+// (ImageOps.pad).
+enum class ResizeFit : std::uint8_t { exact, inside, cover, contain };
+// The library whose rounding a size by `shortest` and `longest` has.
+enum class ResizeSizes : std::uint8_t { transformers, torchvision, pillow };
 
 inline constexpr std::int64_t kMaxResizeSide = 1'000'000;
+inline constexpr std::int64_t kMaxResizePercent = 100'000 * kDecimalOne;
+
+// Sides and a percentage of 0 are not given.
 struct ResizeParameters {
+  static constexpr std::int64_t kNoBackground = 0;  // transparent, or black
+
   explicit constexpr ResizeParameters(const Parameters& values)
       : width(values[0]),
         height(values[1]),
         method(values.as<ResizeMethod>(2)),
-        fit(values.as<ResizeFit>(3)) {}
+        fit(values.as<ResizeFit>(3)),
+        shortest(values[4]),
+        longest(values[5]),
+        percent(values[6]),
+        rule(values.as<FilterRule>(7)),
+        sizes(values.as<ResizeSizes>(8)),
+        background(values[9]) {}
   std::int64_t width, height;
   ResizeMethod method;
   ResizeFit fit;
+  std::int64_t shortest, longest;
+  std::int64_t percent;  // in millionths
+  FilterRule rule;
+  ResizeSizes sizes;
+  std::int64_t background;  // 0xRRGGBBAA, of the canvas of `contain`
 };
 
-// At least one side must be given.
+// The part of the input that becomes the output; Pillow stores the edges as floats.
+struct ResizeBox {
+  float left, top, right, bottom;
+};
+
+// One kind of size must be given: sides, edges or a percentage.
 [[nodiscard]] std::string_view resize_problem(const Parameters& parameters);
 // An image that already has the size needs no resizing.
 [[nodiscard]] std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters);
-// Returns the new size. A side derived from the proportions is rounded half up, at least 1 and below 2^31.
+// Returns the new size (docs/pixels.md#resize), at least 1 and below 2^31 per side.
 [[nodiscard]] FrameType resize_output(const FrameType& in, const Parameters& parameters);
+// Returns the whole input, or, for `cover`, its largest centred part with the output's proportions.
+[[nodiscard]] ResizeBox resize_box(const FrameType& in, const Parameters& parameters);
 [[nodiscard]] std::string_view resize_infer(const FrameType& in, const Parameters&, FrameType& out);
 // The source rows of the output's rows; for nearest, one or two more.
 [[nodiscard]] RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out);

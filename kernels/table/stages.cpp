@@ -2,11 +2,14 @@
 #include <array>
 
 #include "kernels/box/box.h"
+#include "kernels/channels/channels.h"
 #include "kernels/clahe/clahe.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
+#include "kernels/crop/pad.h"
 #include "kernels/depth/depth.h"
 #include "kernels/equalize/equalize.h"
+#include "kernels/flatten/flatten.h"
 #include "kernels/flip/flip.h"
 #include "kernels/gamma/gamma.h"
 #include "kernels/gauss/gauss.h"
@@ -85,6 +88,27 @@ constexpr std::array kStages{
           .skip_reason = gray_skip_reason,
           .infer = gray_infer,
           .kernels = IMGPIPE_KERNELS_16(kSame, gray)},
+    Stage{.name = "rgb",
+          .summary = "grey to colour, alpha dropped",
+          .ports = {kAllPlanes, kColorPlanes},
+          .skip_reason = rgb_skip_reason,
+          .infer = rgb_infer,
+          .kernels = IMGPIPE_KERNELS_MOVES(channels)},
+    Stage{.name = "flatten",
+          .summary = "alpha composition on a colour",
+          .parameters = kFlattenParameters,
+          .ports = {kAllPlanes, kColorPlanes},
+          .problem = flatten_problem,
+          .skip_reason = flatten_skip_reason,
+          .infer = flatten_infer,
+          .kernels = IMGPIPE_KERNELS(kSame, flatten)},
+    Stage{.name = "channel",
+          .summary = "one channel as a grey image",
+          .parameters = kChannelParameters,
+          .ports = {kAllPlanes, kColorPlanes},
+          .skip_reason = channel_skip_reason,
+          .infer = channel_infer,
+          .kernels = IMGPIPE_KERNELS_MOVES(channels)},
     Stage{.name = "hist",
           .summary = "histogram of each colour plane",
           .ports = {.out = kCounts},
@@ -153,6 +177,17 @@ constexpr std::array kStages{
           .infer = crop_infer,
           .needs = crop_needs,
           .kernels = IMGPIPE_KERNELS_MOVES(crop)},
+    Stage{.name = "pad",
+          .summary = "larger canvas of one colour",
+          .parameters = kPadParameters,
+          .ports = {kAnyLayout, kAnyLayout},
+          .effect = Effect::cuts,
+          .takes_rectangle = true,
+          .by_row = true,
+          .skip_reason = pad_skip_reason,
+          .infer = pad_infer,
+          .needs = pad_needs,
+          .kernels = IMGPIPE_KERNELS_MOVES(pad)},
     Stage{.name = "flip",
           .summary = "mirror image",
           .parameters = kFlipParameters,
@@ -371,7 +406,12 @@ std::int64_t scratch_bytes(const Stage& stage, const FrameType& in, const Parame
 }
 
 std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out) {
-  if (stage.effect == Effect::cuts) return 2 * out.bytes();
+  if (stage.effect == Effect::cuts) {
+    FrameType read = in;
+    read.width = std::min(in.width, out.width);
+    read.height = std::min(in.height, out.height);
+    return read.bytes() + out.bytes();
+  }
   if (!makes_pixels(stage)) return in.color_bytes();
   const bool color = passes_alpha(stage, in, out);
   return color ? in.color_bytes() + out.color_bytes() : in.bytes() + out.bytes();

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "kernels/stage.h"
-#include "pipeline/stage_list.h"
+#include "pipeline/parameter_text.h"
 #include "tests/support/images.h"
 
 namespace imgpipe::test {
