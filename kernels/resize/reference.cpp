@@ -187,18 +187,19 @@ RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRang
     return {at, at};
   }
   const FloatEnvironment environment;
-  switch (ResizeParameters(parameters).method) {
-    case ResizeMethod::linear:
-      return linear_needs(axis, out, in.sample);
-    case ResizeMethod::area:
-      return area_needs(axis, out);
-    case ResizeMethod::nearest:
-      break;
+  const ResizeMethod method = ResizeParameters(parameters).method;
+  if (is_filter(method)) {
+    const Resampling resampling = resampling_of(in, parameters);
+    return filter_needs(resampling.down, resampling.filter, out);
   }
-  return nearest_needs(axis, out);
+  if (method == ResizeMethod::linear) return linear_needs(axis, out, in.sample);
+  return method == ResizeMethod::area ? area_needs(axis, out) : nearest_needs(axis, out);
 }
 
 std::int64_t resize_table_bytes(const FrameType& in, const Parameters& parameters) {
+  const FloatEnvironment environment;
+  if (is_filter(ResizeParameters(parameters).method))
+    return filter_table_bytes(resampling_of(in, parameters), in.sample);
   const FrameType out = resize_output(in, parameters);
   return 2 * (axis_entries(out.width) + axis_entries(out.height)) *
          static_cast<std::int64_t>(sizeof(std::int32_t));
@@ -209,6 +210,10 @@ void resize_table(const StageCall<Host>& call, const Band&) {
   const FrameType& in = call.in.type;
   const FrameType out = resize_output(in, call.parameters);
   const ResizeMethod method = ResizeParameters(call.parameters).method;
+  if (is_filter(method)) {
+    make_filter_table(resampling_of(in, call.parameters), in.sample, call.table.data);
+    return;
+  }
   auto* across = call.table.as<std::int32_t>();
   std::int32_t* down = across + 2 * axis_entries(out.width);
   prepare_axis({in.width, out.width}, method, in.sample, across, across + axis_entries(out.width));

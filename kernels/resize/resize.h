@@ -18,7 +18,13 @@
 //             Enlarging uses the same mean, so that whole factors repeat pixels.
 //
 // Floats have separate weights, and sums in a fixed order: kernels/resize/float_axis.h.
+//
+//   box, bilinear, hamming, bicubic, lanczos
+//             Pillow's filters of the same names (Resample.c) for 8 and 16 bits: two passes of weighted sums,
+//             kernels/resize/filter_axis.h. Colours of 8 bits with alpha are premultiplied.
 #pragma once
+
+#include <optional>
 
 #include "kernels/resize/axis.h"
 #include "kernels/resize/filter_axis.h"
@@ -27,9 +33,31 @@
 namespace imgpipe {
 
 enum class ResizeMethod : std::uint8_t { linear, area, nearest, box, bilinear, hamming, bicubic, lanczos };
-[[nodiscard]] constexpr bool is_filter(ResizeMethod method) {
-  return method >= ResizeMethod::box;
+
+// Returns the filter of a method that is one.
+[[nodiscard]] constexpr std::optional<Filter> filter_of(ResizeMethod method) {
+  switch (method) {
+    case ResizeMethod::linear:
+    case ResizeMethod::area:
+    case ResizeMethod::nearest:
+      return std::nullopt;
+    case ResizeMethod::box:
+      return Filter::box;
+    case ResizeMethod::bilinear:
+      return Filter::bilinear;
+    case ResizeMethod::hamming:
+      return Filter::hamming;
+    case ResizeMethod::bicubic:
+      return Filter::bicubic;
+    case ResizeMethod::lanczos:
+      return Filter::lanczos;
+  }
+  unreachable();
 }
+[[nodiscard]] constexpr bool is_filter(ResizeMethod method) {
+  return filter_of(method).has_value();
+}
+
 // Of a width and a height, which all but `exact` do not stretch to: inside: the largest size within it.
 // cover: fills it; the input's edges are cut off (ImageOps.fit). contain: a size within it, for a canvas
 // (ImageOps.pad).
@@ -78,11 +106,13 @@ struct ResizeBox {
 [[nodiscard]] FrameType resize_output(const FrameType& in, const Parameters& parameters);
 // Returns the whole input, or, for `cover`, its largest centred part with the output's proportions.
 [[nodiscard]] ResizeBox resize_box(const FrameType& in, const Parameters& parameters);
+// Returns the passes of a step whose method is a filter.
+[[nodiscard]] Resampling resampling_of(const FrameType& in, const Parameters& parameters);
 [[nodiscard]] std::string_view resize_infer(const FrameType& in, const Parameters&, FrameType& out);
 // The source rows of the output's rows; for nearest, one or two more.
 [[nodiscard]] RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
-// A table for each axis, 8 bytes per output column or row.
+// A table for each axis: 8 bytes per output column or row, or a filter's table (filter_axis.h).
 [[nodiscard]] std::int64_t resize_table_bytes(const FrameType& in, const Parameters& parameters);
 void resize_table(const StageCall<Host>& call, const Band& band);
 

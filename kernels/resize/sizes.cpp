@@ -195,6 +195,16 @@ ResizeBox resize_box(const FrameType& in, const Parameters& parameters) {
           static_cast<float>(top + box_height)};
 }
 
+Resampling resampling_of(const FrameType& in, const Parameters& parameters) {
+  const ResizeParameters given(parameters);
+  const FrameType out = resize_output(in, parameters);
+  const ResizeBox box = resize_box(in, parameters);
+  return {{in.width, out.width, box.left, box.right},
+          {in.height, out.height, box.top, box.bottom},
+          filter_of(given.method).value(),
+          given.rule};
+}
+
 std::string_view resize_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
   out = resize_output(in, parameters);
   return {};
