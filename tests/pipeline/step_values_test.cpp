@@ -194,10 +194,10 @@ TEST(StepValues, OnlyTheFirstValueIsASize) {
 
 TEST(StepValues, ContradictingSizesAreRejected) {
   const std::string both =
-      "--stages: resize: shortest and longest replace width and height; remove one of them";
+      "--stages: resize: width and height cannot be combined with shortest and longest; remove one pair";
   EXPECT_EQ(problem_of("resize:8:shortest=9"), both);
   EXPECT_EQ(problem_of("resize:8x9:longest=9"), both);
-  const std::string percent = "--stages: resize: N% cannot be combined with another size; remove one of them";
+  const std::string percent = "--stages: resize: N% cannot be combined with another size; remove one";
   EXPECT_EQ(problem_of("resize:50%:width=9"), percent);
   EXPECT_EQ(problem_of("resize:50%:shortest=9"), percent);
   const std::string none =
