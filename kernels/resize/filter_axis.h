@@ -52,6 +52,11 @@ struct Resampling {
   unreachable();
 }
 
+// Whether the colours are multiplied by alpha before the first pass, and divided by it after the last one.
+[[nodiscard]] constexpr bool premultiplies(const FrameType& in, const Resampling& resampling) {
+  return in.alpha && !is_wide(in.sample) && (resampling.across.changes() || resampling.down.changes());
+}
+
 // The input samples with weights of an output sample.
 struct FilterTaps {
   std::int32_t first = 0, count = 0;

@@ -107,6 +107,12 @@ void resize_plane(const Plane<const T, Host>& in, const Plane<T, Host>& out, Res
         case ResizeMethod::nearest:
           out.row(y)[x] = in.row(from_y.source)[from_x.source];
           break;
+        case ResizeMethod::box:
+        case ResizeMethod::bilinear:
+        case ResizeMethod::hamming:
+        case ResizeMethod::bicubic:
+        case ResizeMethod::lanczos:
+          unreachable();
       }
     }
   }
@@ -172,6 +178,12 @@ void resize_floats(const Plane<const float, Host>& in, const Plane<float, Host>&
         case ResizeMethod::nearest:
           out.row(y)[x] = in.row(from_y.source)[from_x.source];
           break;
+        case ResizeMethod::box:
+        case ResizeMethod::bilinear:
+        case ResizeMethod::hamming:
+        case ResizeMethod::bicubic:
+        case ResizeMethod::lanczos:
+          unreachable();
       }
     }
   }
@@ -221,6 +233,10 @@ void resize_table(const StageCall<Host>& call, const Band&) {
 }
 
 void resize_reference(const StageCall<Host>& call) {
+  if (is_filter(ResizeParameters(call.parameters).method)) {
+    resize_filter_reference(call);
+    return;
+  }
   visit_sample(call.in.type.sample, [&]<class T>(T) { resize<T>(call); });
 }
 

@@ -112,10 +112,12 @@ void resize_table(const StageCall<Host>& call, const Band& band);
 
 // in, out: planar, of any size from 1x1, sides below 2^31; alpha is a plane like the others.
 void resize_reference(const StageCall<Host>& call);
+void resize_filter_reference(const StageCall<Host>& call);
 void resize_f32_reference(const StageCall<Host>& call);
 
 // The same in SIMD. `in` holds the rows that resize_needs() returns.
 void resize_cpu(const StageCall<Host>& call, const Band& band);
+void resize_filter_cpu(const StageCall<Host>& call, const Band& band);
 void resize_f32_cpu(const StageCall<Host>& call, const Band& band);
 
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
