@@ -142,7 +142,7 @@ inline constexpr std::array kFlattenParameters{
     Parameter{.name = "color",
               .help = "Opaque colour that transparent pixels show",
               .kind = Parameter::Kind::color,
-              .preset = kMaxColor},
+              .preset = kWhiteColor},
 };
 
 inline constexpr std::array kGammaParameters{
