@@ -30,7 +30,7 @@ FrameType with_samples(FrameType type, Sample sample) {
   return type;
 }
 
-// Names of sample types, for the parameters of the depth stage and for messages.
+// Names of sample types, for the parameters of the depth stage (empty: no such parameter) and for messages.
 struct SampleNames {
   std::string_view depth, text;
 };
@@ -42,6 +42,10 @@ SampleNames names_of(Sample sample) {
       return {"16", "16-bit samples"};
     case Sample::f32:
       return {"float", "float samples"};
+    case Sample::f16:
+      return {"", "float16 samples"};
+    case Sample::bf16:
+      return {"", "bfloat16 samples"};
   }
   unreachable();
 }
@@ -110,17 +114,17 @@ class PlanBuilder {
   void add_selected(const StageRequest& request) {
     const auto& [stage, parameters, said] = request;
     const FrameType in = accepted_frame(request);
-    const std::string_view why = skip_reason(*stage, in, parameters);
-    if (!why.empty()) {
+    if (const std::string_view why = skip_reason(*stage, in, parameters); !why.empty()) {
       plan_.notes.push_back("skipped " + std::string(stage->name) + said + ": " + std::string(why));
-      return;
+    } else {
+      FrameType out = in;
+      const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
+      if (!rejected.empty())
+        throw Error(ErrorKind::usage, std::string(stage->name) + said + " on a " + size_text(in) +
+                                          " image: " + std::string(rejected));
+      add(request);
     }
-    FrameType out = in;
-    const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
-    if (!rejected.empty())
-      throw Error(ErrorKind::usage, std::string(stage->name) + said + " on a " + size_text(in) +
-                                        " image: " + std::string(rejected));
-    add(request);
+    if (stage->followed_by != nullptr) add_following(stage->followed_by(parameters));
   }
 
   // Ends a list; the next one begins with the decoded image.
@@ -160,6 +164,11 @@ class PlanBuilder {
   }
 
   void add_implicit(const Stage& stage) { add({&stage, presets(stage.parameters), ""}, true); }
+
+  void add_following(const StageAndParameters& next) {
+    if (next.stage == nullptr || !skip_reason(*next.stage, frame_, next.parameters).empty()) return;
+    add(request_of(*next.stage, next.parameters), true);
+  }
 
   // Adds a step, preceded by the implicit steps that its ports need.
   void add(const StageRequest& request, bool implicit = false) {
