@@ -87,7 +87,7 @@ struct LaneCapacity {
 
 // Consumes the rows of an input's pages in place of output files. Lives until the input has ended.
 struct PageConsumer {
-  std::function<RowConsumer(const ImageFiles& files, const Shape& shape)>
+  std::function<RowConsumer(const ImageFiles& files, const Plan& plan)>
       make_row_consumer;                               // as in ImageSettings
   std::function<void(const FinishedItem&)> page_done;  // called after each page, in page order
   std::function<void()> accept;                        // called once, when all pages are valid

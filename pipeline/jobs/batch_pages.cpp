@@ -53,8 +53,6 @@ void BatchPages::take(const FinishedItem& page, const PageConsumer& use, PageNot
     if (said.is_new(note)) result.warnings.push_back(std::move(note.text));
   }
   if (use.page_done) naming(image.files().input_name, [&] { use.page_done(page); });
-  if (settings_.make_page_consumer && result.unpreserved_profile.empty())
-    result.unpreserved_profile = image.header().profile;
   if (image.in_bands()) result.route = ImageRoute::device_in_bands;
   for (const Span& span : page.job.timeline().spans()) {
     if (const std::optional<Part> part = part_of(span))
