@@ -55,6 +55,16 @@ struct TensorType {
     }
     unreachable();
   }
+  // The axes of the array, outermost first.
+  [[nodiscard]] constexpr std::array<std::int64_t, 3> dimensions() const {
+    switch (layout) {
+      case TensorLayout::nchw:
+        return {channels, height, width};
+      case TensorLayout::nhwc:
+        return {height, width, channels};
+    }
+    unreachable();
+  }
   [[nodiscard]] constexpr std::string_view sample_name() const {
     return kTensorSampleNames[tensor_sample_index(sample)];
   }

@@ -28,11 +28,13 @@ struct FormatInfo {
   std::string_view name;                      // the value of --format
   std::span<const std::string_view> endings;  // file name extensions, lower case, without the dot
   bool readable = false;
-  bool writable = false;  // images
+  bool writable = false;       // images
   bool holds_tensors = false;  // its writer takes tensors, not images
   bool holds_alpha = false;
   bool holds_color = false;
   int written_bits = 8;  // the maximum bits per sample that its writer accepts
+
+  [[nodiscard]] bool can_be_written() const { return writable || holds_tensors; }
 };
 
 [[nodiscard]] std::span<const FormatInfo> format_table();
@@ -312,8 +314,8 @@ class Writer {
 };
 
 // Returns the shape that a file of this format stores: drops alpha it cannot hold, expands grey to RGB if it
-// holds only colour. Throws Error(usage) if colours would be lost or the samples have too many bits, and for a
-// tensor in an image format, or an image in a format of tensors.
+// holds only colour. Throws Error(usage) if colours would be lost or the samples have too many bits, and for
+// a tensor in an image format, or an image in a format of tensors.
 [[nodiscard]] Shape storable_shape(Format format, Shape shape, bool is_tensor = false);
 
 // Makes a writer for rows of `shape`, which it converts to storable_shape(). Throws Error(usage) for formats

@@ -149,6 +149,7 @@ struct BatchResult {
   ImageRoute route = ImageRoute::host;
   ImageHeader header;  // as far as it was read
   Shape output{0, 0, 1};
+  std::optional<TensorType> tensor{};  // if the output is one
   DepthLoss depth_loss = DepthLoss::none;
   std::string unpreserved_profile, unpreserved_metadata;  // as in ImageJob
   std::int64_t input_bytes = 0, output_bytes = 0;         // of the files

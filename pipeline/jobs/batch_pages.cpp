@@ -45,6 +45,7 @@ void BatchPages::take(const FinishedItem& page, const PageConsumer& use, PageNot
                       BatchResult& result) const {
   const ImageJob& image = page.job;
   result.output = image.output_shape();
+  result.tensor = page.outcome.plan.tensor;
   result.pixels += image.header().shape.pixels();
   if (result.depth_loss == DepthLoss::none) result.depth_loss = image.depth_loss();
   if (result.unpreserved_profile.empty()) result.unpreserved_profile = image.unpreserved_profile();

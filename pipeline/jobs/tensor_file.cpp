@@ -123,8 +123,7 @@ std::vector<std::string> TensorFile::names(bool of_all_inputs) const {
   for (std::size_t i = 0; of_all_inputs && i < settings_.inputs; ++i) names.push_back(settings_.name(i));
   if (of_all_inputs) return names;
   for (const Row& row : rows_)
-    names.push_back(settings_.name(row.input) +
-                    (row.page > 0 ? ", page " + std::to_string(row.page) : ""));
+    names.push_back(settings_.name(row.input) + (row.page > 0 ? ", page " + std::to_string(row.page) : ""));
   return names;
 }
 
@@ -158,9 +157,8 @@ void TensorFile::finish() {
   if (!settings_.names_path.empty()) {
     std::string lines;
     for (const std::string& name : names) lines += name + "\n";
-    naming(printable(settings_.names_path), [&] {
-      write_file(settings_.names_path, std::as_bytes(std::span(lines)), settings_.sync);
-    });
+    naming(printable(settings_.names_path),
+           [&] { write_file(settings_.names_path, std::as_bytes(std::span(lines)), settings_.sync); });
   }
   naming(printable(settings_.path), [&] { file_.put_in_place(); });
 }

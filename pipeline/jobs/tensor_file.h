@@ -1,9 +1,9 @@
 // One file with the tensors of a batch (--tensor): an array with a row for each image, in the order of the
 // inputs.
 //
-// Workers write rows to their offsets in a temporary file while they encode them. finish() moves rows into the
-// gaps that failed images leave, writes the header, and puts the file in place. Only the positions of rows are
-// held in memory.
+// Workers write rows to their offsets in a temporary file while they encode them. finish() moves rows into
+// the gaps that failed images leave, writes the header, and puts the file in place. Only the positions of
+// rows are held in memory.
 #pragma once
 
 #include <compare>
