@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "images/tensor.h"
 #include "kernels/backend.h"
 #include "kernels/parameters.h"
 #include "kernels/stage_call.h"
@@ -35,7 +36,8 @@ struct Stage;
 struct Port {
   std::string_view name = "image";
   ValueKind kind = ValueKind::pixels;
-  // For pixels only; nullopt: either layout, and the output has the layout of the input.
+  // For pixels only; nullopt: either layout, and the output has the layout of the input unless infer() sets
+  // another.
   std::optional<Layout> layout = Layout::planar;
   // Whether the stage also processes alpha. Otherwise alpha bypasses it, and the output has the input's size.
   bool alpha = false;
@@ -81,6 +83,9 @@ struct Stage {
   std::string_view (*infer)(const FrameType& in, const Parameters&, FrameType& out) = nullptr;
   // Returns the step that the planner inserts after this one, skipped or not. nullptr: none.
   StageAndParameters (*followed_by)(const Parameters&) = nullptr;
+  // Returns the type of the tensor that the stage makes. Such a stage is the last step of its list. nullptr:
+  // it makes images.
+  TensorType (*tensor)(const FrameType& in, const Parameters&) = nullptr;
   // Returns the input rows that output rows need; both ends are monotonic. nullptr: the same rows.
   RowRange (*needs)(const FrameType& in, const Parameters&, RowRange out) = nullptr;
   // Whether each row of the output may need any row of the input; needs() is then not called. nullptr: false.

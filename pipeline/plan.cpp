@@ -83,8 +83,8 @@ std::shared_ptr<const std::vector<std::byte>> constant_table(const Operation& op
   const Stage* const maker = table_maker(*operation.stage, operation.parameters, Backend::cpu,
                                          operation.in.sample, operation.out.sample);
   if (maker == nullptr || !maker->ports.in.empty()) return nullptr;
-  return std::make_shared<std::vector<std::byte>>(
-      make_table(*maker, {.in = {operation.in, {}}, .parameters = operation.parameters}));
+  return std::make_shared<std::vector<std::byte>>(make_table(
+      *maker, {.in = {operation.in, {}}, .out = {operation.out, {}}, .parameters = operation.parameters}));
 }
 
 // Makes one step per operation; with `fuse`, one step for all operations that a fused stage replaces.
@@ -133,6 +133,7 @@ class PlanBuilder {
     if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
+    plan_.tensor = std::exchange(tensor_, std::nullopt);
     plan_.results.push_back(made_by_);
     frame_ = frame_type_of(plan_.input);
     made_by_.reset();
@@ -185,6 +186,8 @@ class PlanBuilder {
     if (makes_pixels(stage)) {
       made_by_ = index;
       counted_by_.reset();
+      tensor_.reset();
+      if (stage.tensor != nullptr) tensor_ = stage.tensor(plan_.operations[index].in, request.parameters);
     }
     if (makes_counts(stage)) counted_by_ = index;
   }
@@ -209,7 +212,10 @@ class PlanBuilder {
     if (implicit) added.label += "*";
     added.in = frame_;
     added.out = output_type(stage, frame_, added.parameters);
-    if (makes_pixels(stage)) check_size(added.label, added.out, max_pixels_);
+    // A tensor has as many pixels as its image, one channel below the other.
+    constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
+    if (makes_pixels(stage))
+      check_size(added.label, added.out, stage.tensor == nullptr ? max_pixels_ : kAnyNumber);
     added.table = constant_table(added);
     if (reads_counts(stage, added.parameters)) added.counted_by = counted_by_;
     plan_.operations.push_back(std::move(added));
@@ -220,6 +226,7 @@ class PlanBuilder {
   const std::int64_t max_pixels_;
   std::optional<std::size_t> made_by_;     // the operation that made frame_
   std::optional<std::size_t> counted_by_;  // the operation that counted frame_
+  std::optional<TensorType> tensor_;       // if frame_ is a tensor
   std::size_t earlier_operations_ = 0;     // of earlier lists
 };
 

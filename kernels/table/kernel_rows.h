@@ -30,6 +30,10 @@ inline constexpr std::array kSameAndFloats{kSame[0], kSame[1], kFloats[0]};
 inline constexpr std::array kFloatAndOther{
     SamplePair{Sample::u8, Sample::f32}, SamplePair{Sample::u16, Sample::f32},
     SamplePair{Sample::f32, Sample::u8}, SamplePair{Sample::f32, Sample::u16}};
+inline constexpr std::array kToTensors{
+    SamplePair{Sample::u8, Sample::f32},  SamplePair{Sample::u8, Sample::f16},
+    SamplePair{Sample::u8, Sample::bf16}, SamplePair{Sample::u16, Sample::f32},
+    SamplePair{Sample::u16, Sample::f16}, SamplePair{Sample::u16, Sample::bf16}};
 
 // A row for each backend and pair of types. A build without CUDA has rows with nullptr, so that plans do not
 // depend on the build.

@@ -15,6 +15,7 @@
 #include "kernels/gamma/gamma.h"
 #include "kernels/gauss/gauss.h"
 #include "kernels/levels/levels.h"
+#include "kernels/normalize/normalize.h"
 #include "kernels/parameters.h"
 #include "kernels/pixel.h"
 #include "kernels/resize/resize.h"
@@ -205,6 +206,40 @@ inline constexpr std::array kMorphologyParameters{
               .preset = 1,
               .least = 1,
               .most = kMaxExtremeRadius},
+};
+
+inline constexpr std::array<std::string_view, 4> kNormalizePresetNames{"imagenet", "clip", "siglip",
+                                                                       "custom"};  // as NormalizePreset
+inline constexpr std::array<std::string_view, 1> kNormalizeNoneWord{"none"};
+constexpr Parameter normalize_value(std::string_view name, std::string_view help, bool like_previous) {
+  return {.name = name,
+          .help = help,
+          .kind = Parameter::Kind::real,
+          .preset = kNormalizeNone,
+          .words = kNormalizeNoneWord,
+          .like_previous = like_previous};
+}
+inline constexpr std::array kNormalizeParameters{
+    Parameter{.name = "preset",
+              .help = "Mean and standard deviation of a family of models, or custom: mean and std",
+              .preset = static_cast<std::int64_t>(NormalizePreset::custom),
+              .words = kNormalizePresetNames},
+    normalize_value("mean", "Mean of samples from 0 to 1; three values R/G/B, or one for all channels",
+                    false),
+    normalize_value("mean-2", "Mean of the second channel", true),
+    normalize_value("mean-3", "Mean of the third channel", true),
+    normalize_value("std", "Standard deviation, not 0; three values R/G/B, or one for all channels", false),
+    normalize_value("std-2", "Standard deviation of the second channel", true),
+    normalize_value("std-3", "Standard deviation of the third channel", true),
+    Parameter{.name = "dtype",
+              .help = "Type of the elements: float32, float16, bfloat16",
+              .words = kTensorSampleNames},
+    Parameter{.name = "layout",
+              .help = "Order of the axes: nchw (one plane per channel), nhwc (interleaved channels)",
+              .words = kTensorLayoutNames},
+    Parameter{.name = "formula",
+              .help = "The library whose arithmetic decides the last bit of each element",
+              .words = kTensorFormulaNames},
 };
 
 inline constexpr std::array<std::string_view, 9> kPadPositionNames{

@@ -20,6 +20,7 @@
 #include "kernels/levels/levels.h"
 #include "kernels/median/median.h"
 #include "kernels/morphology/morphology.h"
+#include "kernels/normalize/normalize.h"
 #include "kernels/posterize/posterize.h"
 #include "kernels/resize/resize.h"
 #include "kernels/rotate/rotate.h"
@@ -74,6 +75,8 @@ constexpr std::array kColorAndCounted{
     Port{}, Port{.name = "counts", .kind = ValueKind::counts, .is_read = IsRead}, kTableOf<Maker, IsRead>};
 constexpr std::array kPlanesAndWeights{kAllPlanes[0],
                                        kTableOf<kConstant<resize_table_bytes, resize_table, kSameAndFloats>>};
+constexpr std::array kAnyLayoutAndElements{
+    kAnyLayout[0], kTableOf<kConstant<normalize_table_bytes, normalize_table, kToTensors>>};
 
 // needs_all_rows of rotate and clahe.
 constexpr bool always(const Parameters&) {
@@ -267,6 +270,15 @@ constexpr std::array kStages{
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, posterize_table>>},
           .skip_reason = posterize_skip_reason,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
+    Stage{.name = "normalize",
+          .summary = "tensor for a vision model",
+          .parameters = kNormalizeParameters,
+          .ports = {kAnyLayoutAndElements, kAnyLayout},
+          .problem = normalize_problem,
+          .infer = normalize_infer,
+          .tensor = normalize_tensor,
+          .needs_all_rows = normalize_needs_all_rows,
+          .kernels = IMGPIPE_KERNELS(kToTensors, normalize)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,
@@ -382,7 +394,7 @@ FrameType output_type(const Stage& stage, const FrameType& in, const Parameters&
   if (!makes_pixels(stage)) return in;
   FrameType out = in;
   if (stage.infer != nullptr) static_cast<void>(stage.infer(in, parameters, out));
-  out.layout = stage.ports.out.front().layout.value_or(in.layout);
+  out.layout = stage.ports.out.front().layout.value_or(out.layout);
   return out;
 }
 

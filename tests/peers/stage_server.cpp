@@ -5,10 +5,9 @@
 //   targets                                   lists the instruction sets
 //
 // A run answers "pixels WIDTH HEIGHT CHANNELS SAMPLE MILLISECONDS" and the samples, or "error MESSAGE".
-#include <array>
-#include <cstddef>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -17,7 +16,6 @@
 
 #include "images/image.h"
 #include "images/simd.h"
-#include "images/unreachable.h"
 #include "pipeline/runner.h"
 
 namespace imgpipe::test {
@@ -32,6 +30,10 @@ std::string_view sample_name(Sample sample) {
       return "uint16";
     case Sample::f32:
       return "float32";
+    case Sample::f16:
+      return "float16";
+    case Sample::bf16:
+      return "bfloat16";
   }
   unreachable();
 }
@@ -79,7 +81,8 @@ class Server {
     try {
       use_simd(target == "best" ? "" : target);
       auto [found, added] = runners_.try_emplace({device, threads});
-      if (added) found->second = std::make_unique<Runner>(RunnerSettings{.device = device, .threads = threads});
+      if (added)
+        found->second = std::make_unique<Runner>(RunnerSettings{.device = device, .threads = threads});
       write(found->second->run(image_.untyped_view(), stages));
     } catch (const std::exception& error) {
       std::cout << "error " << error.what() << '\n';
