@@ -62,10 +62,11 @@ CommandRow process_command() {
                      "one image; \"-\" is stdin or stdout; OUTPUT may be a directory, which is created if it "
                      "ends with /"},
                     {"imgpipe INPUT... DIR [options]",
-                     "a batch: directories, patterns, files, or a list by --files-from"}},
+                     "a batch: directories, patterns, files, or a list by --files-from"},
+                    {"imgpipe INPUT... --tensor FILE [options]", "a batch into one file of tensors"}},
           .positional = {"input", "output"},
           .accepts_more_arguments = true,
-          .or_option = "files-from",
+          .or_options = {"files-from", "tensor"},
           .rows = process_rows,
           .help_table = stage_help,
           .brief_help = brief_help,

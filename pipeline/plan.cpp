@@ -106,17 +106,17 @@ class PlanBuilder {
   void add_selected(const StageRequest& request) {
     const auto& [stage, parameters, said] = request;
     const FrameType in = accepted_frame(request);
-    const std::string_view why = skip_reason(*stage, in, parameters);
-    if (!why.empty()) {
+    if (const std::string_view why = skip_reason(*stage, in, parameters); !why.empty()) {
       plan_.notes.push_back("skipped " + std::string(stage->name) + said + ": " + std::string(why));
-      return;
+    } else {
+      FrameType out = in;
+      const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
+      if (!rejected.empty())
+        throw Error(ErrorKind::usage, std::string(stage->name) + said + " on a " + size_text(in) +
+                                          " image: " + std::string(rejected));
+      add(request);
     }
-    FrameType out = in;
-    const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
-    if (!rejected.empty())
-      throw Error(ErrorKind::usage, std::string(stage->name) + said + " on a " + size_text(in) +
-                                        " image: " + std::string(rejected));
-    add(request);
+    if (stage->followed_by != nullptr) add_following(stage->followed_by(parameters));
   }
 
   // Ends a list; the next one begins with the decoded image.
@@ -125,6 +125,7 @@ class PlanBuilder {
     if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
+    plan_.tensor = std::exchange(tensor_, std::nullopt);
     plan_.results.push_back(made_by_);
     frame_ = frame_type_of(plan_.input);
     made_by_.reset();
@@ -157,6 +158,11 @@ class PlanBuilder {
 
   void add_implicit(const Stage& stage) { add({&stage, presets(stage.parameters), ""}, true); }
 
+  void add_following(const StageAndParameters& next) {
+    if (next.stage == nullptr || !skip_reason(*next.stage, frame_, next.parameters).empty()) return;
+    add(request_of(*next.stage, next.parameters), true);
+  }
+
   // Adds a step, preceded by the implicit steps that its ports need.
   void add(const StageRequest& request, bool implicit = false) {
     const Stage& stage = *request.stage;
@@ -172,6 +178,8 @@ class PlanBuilder {
     if (makes_pixels(stage)) {
       made_by_ = index;
       counted_by_.reset();
+      tensor_.reset();
+      if (stage.tensor != nullptr) tensor_ = stage.tensor(plan_.operations[index].in, request.parameters);
     }
     if (makes_counts(stage)) counted_by_ = index;
   }
@@ -196,7 +204,10 @@ class PlanBuilder {
     if (implicit) added.label += "*";
     added.in = frame_;
     added.out = output_type(stage, frame_, added.parameters);
-    if (makes_pixels(stage)) check_size(added.label, added.out, max_pixels_);
+    // A tensor has as many pixels as its image, one channel below the other.
+    constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
+    if (makes_pixels(stage))
+      check_size(added.label, added.out, stage.tensor == nullptr ? max_pixels_ : kAnyNumber);
     added.table = constant_table(stage, added.parameters, added.in, added.out);
     if (reads_counts(stage, added.parameters)) added.counted_by = counted_by_;
     plan_.operations.push_back(std::move(added));
@@ -207,6 +218,7 @@ class PlanBuilder {
   const std::int64_t max_pixels_;
   std::optional<std::size_t> made_by_;     // the operation that made frame_
   std::optional<std::size_t> counted_by_;  // the operation that counted frame_
+  std::optional<TensorType> tensor_;       // if frame_ is a tensor
   std::size_t earlier_operations_ = 0;     // of earlier lists
 };
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "images/tensor.h"
 #include "kernels/frame.h"
 #include "pipeline/stage_list.h"
 
@@ -42,6 +43,7 @@ struct Step {
 struct Plan {
   Shape input;
   Shape output;                         // of the last result
+  std::optional<TensorType> tensor{};   // if the last result is a tensor; output is then tensor->frame()
   std::vector<Operation> operations{};  // each after those that it reads
   std::vector<Step> steps{};
   // For each result, the operation that makes its image; none: the decoded image.
@@ -63,7 +65,7 @@ struct Plan {
 //   - inserts split* and merge* where a stage, or the output file, needs the other layout; stages that move
 //     whole pixels accept both;
 //   - inserts depth:8* at the end, before merge*, if the result has more than `max_bits` (8 or 16) bits per
-//     sample; floats are unchanged.
+//     sample; floats and tensors are unchanged.
 // With `fuse`, operations that a fused stage runs become one step. Throws Error(usage) if a stage
 // does not accept the sample type (the message names the depth to insert) or the size of its input, or makes
 // an image without pixels or with a side of 2^31 or more; Error(input) if it makes more than `max_pixels`

@@ -38,6 +38,7 @@ struct RunnerSettings {
 
 struct RunReport {
   Shape input, output;
+  std::optional<TensorType> tensor{};  // if the result is one; `output` is then its frame()
   std::string implementation;         // "cpu", "cuda", "reference"
   std::string processor;              // the name of the processor that did the work
   std::string why;                    // the reason for auto's choice; empty if the device was named

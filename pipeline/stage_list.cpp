@@ -189,7 +189,8 @@ class StepText {
     }
     if (stage_->problem == nullptr) return;
     const std::string_view problem = stage_->problem(values_);
-    if (!problem.empty()) refuse(where_, std::string(problem));
+    if (!problem.empty())
+      refuse(problem.starts_with(stage_->name) ? "--stages" : where_, std::string(problem));
   }
 
   [[nodiscard]] std::vector<std::string_view> parameter_names() const {
@@ -265,8 +266,8 @@ const Stage* stage_meant(std::string_view name) {
       {"binarize", "threshold"},    {"blur", "gauss"},         {"flop", "flip"},
       {"gaussian", "gauss"},        {"grayscale", "gray"},     {"histogram", "hist"},
       {"mirror", "flip"},           {"negate", "invert"},      {"negative", "invert"},
-      {"normalise", "contrast"},    {"normalize", "contrast"}, {"scale", "resize"},
-      {"thumbnail", "resize"},      {"unsharp", "sharpen"}};
+      {"normalise", "normalize"},   {"scale", "resize"},       {"thumbnail", "resize"},
+      {"unsharp", "sharpen"}};
   const std::string usual = canonical_spelling(name);
   const auto* const other = std::ranges::find(kOthers, usual, [](const auto& row) { return row.first; });
   const Stage* const stage = find_stage(other == std::end(kOthers) ? usual : other->second);
@@ -277,7 +278,14 @@ std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets
   std::vector<StageRequest> requests;
   const std::vector<std::string_view> steps = steps_in(list);
   if (steps.size() == 1 && steps.front() == kNoStages) return requests;
-  for (const std::string_view step : steps) requests.push_back(StepText(step, presets).read());
+  for (const std::string_view step : steps) {
+    StageRequest request = StepText(step, presets).read();
+    if (!requests.empty() && requests.back().stage->tensor != nullptr) {
+      refuse("--stages", std::string(requests.back().stage->name) + " must be the last step, but " +
+                             std::string(request.stage->name) + " follows it");
+    }
+    requests.push_back(std::move(request));
+  }
   return requests;
 }
 

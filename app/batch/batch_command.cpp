@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "app/batch/batch_report.h"
@@ -11,6 +12,7 @@
 #include "app/batch/batch_set_up.h"
 #include "app/batch/batch_totals.h"
 #include "app/batch/follow_batch.h"
+#include "app/batch/tensor_output.h"
 #include "app/exit_code.h"
 #include "app/files/lost_outputs.h"
 #include "app/files/text_file.h"
@@ -22,6 +24,7 @@
 #include "app/jobs/updates.h"
 #include "app/log.h"
 #include "app/process_options/options_digest.h"
+#include "app/process_options/tensor_options.h"
 #include "app/progress.h"
 #include "app/report/image_report.h"
 #include "app/report/report_names.h"
@@ -75,9 +78,10 @@ class BatchRun {
  public:
   explicit BatchRun(const ProcessOptions& options)
       : options_(options),
-        files_(find_batch_files(options)),
+        files_(options.output.is_tensor ? find_tensor_inputs(options) : find_batch_files(options)),
         progress_(Progress::style_for_stderr(!options.logging.quiet)),
         reports_(options) {
+    check_outputs_hold_results();
     check_results(options, files_);
     check_results_replaceable(options, files_.files, files_.names_of_all_shards);
     totals_.images = files_.files.size();
@@ -88,7 +92,7 @@ class BatchRun {
     if (options.shard) totals_.shard = shard_text(*options.shard);
     if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
     if (files_.list_is_empty) totals_.note = printable(options.input.files_from) + ": the list is empty";
-    const bool resumes = options.output.skip_existing || options.output.update;
+    const bool resumes = options.output.is_tensor || options.output.skip_existing || options.output.update;
     totals_.go_on = resumes ? "run the same command" : "run the same command with --skip-existing";
     totals_.options_digest = options_digest(options, options.output.format);
     // An image with its own report is checked in run_as_image(), which also checks that the report exists.
@@ -106,7 +110,7 @@ class BatchRun {
     log_search(files_, options_.output.name);
     if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
-    reports_.open(!files_.files.empty(), totals_);
+    reports_.open(!files_.files.empty() && !options_.output.is_tensor, totals_);
     if (options_.output.update && !files_.files.empty())
       stamps_ = std::make_unique<UpdateStamps>(options_, true);
     reports_.add_skipped(skipped_, options_.output.update ? "up to date" : "output already exists");
@@ -119,6 +123,14 @@ class BatchRun {
   }
 
  private:
+  void check_outputs_hold_results() const {
+    std::set<Format> checked;
+    for (const BatchFile& file : files_.files) {
+      if (checked.insert(file.format).second)
+        check_output_holds(options_, file.format, printable(file.output));
+    }
+  }
+
   // Processes one image with its own report. Writes no report if the image needs no work.
   int run_as_image(const EngineFactory& factory) {
     if (!skipped_.empty() && !options_.logging.quiet)
@@ -181,6 +193,10 @@ class BatchRun {
         if (!files_.stamped_outputs.contains(output)) check(output, mark);
       };
     }
+    if (options_.output.is_tensor) {
+      tensor_ = std::make_unique<TensorOutput>(options_, files_.files);
+      tensor_->consume_rows(set_up.settings);
+    }
     totals_.devices = set_up.devices;
     totals_.jobs = static_cast<int>(
         std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
@@ -201,6 +217,20 @@ class BatchRun {
     log_fatal(end_);
     if (!end_.is_complete) abandon();
     batch_.reset();
+    if (tensor_) finish_tensor();
+  }
+
+  void finish_tensor() {
+    const std::string file = printable(options_.output.path);
+    const std::optional<Error> error = error_of([&] {
+      const std::string why = tensor_->finish(totals_);
+      if (tensor_->has_mixed_shapes()) throw Error(ErrorKind::usage, file + ": not written; " + why);
+      if (!why.empty()) log_error(file + ": not written; " + why);
+    });
+    if (!error) return;
+    log_error(error->what());
+    if (!end_.fatal) end_.fatal = error;
+    totals_.stopped = error->what();
   }
 
   void report_workers() {
@@ -239,10 +269,12 @@ class BatchRun {
       log_error(result.reason, subject_of(result.reason, file));
     }
     reports_.add(file, result);
+    if (tensor_ && tensor_->has_mixed_shapes()) batch_->stop();
   }
 
   // Other processes may remove outputs while the batch runs; an image without its output is not done.
   void report_lost_outputs() {
+    if (tensor_ && !totals_.tensor) return;  // it was not written
     std::vector<const BatchFile*> done;
     std::vector<std::string> outputs;
     for (std::size_t i = 0; i < files_.files.size(); ++i) {
@@ -297,6 +329,7 @@ class BatchRun {
     StaleTemporaryFiles stale;
     std::size_t removed = 0;
     for (const BatchFile& file : files_.files) removed += stale.remove(file.output);
+    if (options_.output.is_tensor) removed += stale.remove(tensor_names_file(options_.output));
     log_removed(removed);
   }
 
@@ -342,6 +375,7 @@ class BatchRun {
   BatchReportFiles reports_;
   std::unique_ptr<UpdateStamps> stamps_;  // only with --update
   Clock::time_point start_;
+  std::unique_ptr<TensorOutput> tensor_;  // only with --tensor
   std::unique_ptr<Batch> batch_;
   BatchEnd end_;
 };

@@ -73,6 +73,14 @@ void add_results(Fields& fields, const BatchTotals& totals) {
   fields.add("profiles_dropped", totals.profiles_dropped.images);
   fields.add("metadata_dropped", totals.metadata_dropped.images);
   fields.add("reduced_to_8_bits", totals.reduced.images);
+  fields
+      .object_if(totals.tensor.has_value(), "tensor",
+                 [&](Fields& tensor) {
+                   const BatchTotals::TensorRows rows = totals.tensor.value_or(BatchTotals::TensorRows());
+                   add_tensor(tensor, rows.type, rows.rows);
+                   tensor.add("names_file", given(printable(rows.names_file)));
+                 })
+      .about("the file of --tensor, if it was written");
   fields.add("wall_s", totals.wall_s);
   const double wall_s = totals.wall_s > 0 ? totals.wall_s : 1;
   fields.add("images_per_s", static_cast<double>(totals.done) / wall_s);

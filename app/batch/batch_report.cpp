@@ -4,6 +4,7 @@
 
 #include "app/process_options/options_digest.h"
 #include "app/report/fields.h"
+#include "app/report/report_parts.h"
 #include "app/report/text_columns.h"
 #include "app/standard_streams.h"
 #include "images/names.h"
@@ -46,6 +47,14 @@ std::string too_large_text(const BatchTotals& totals) {
   return std::to_string(in_bands + by_host) + (in_bands + by_host == 1 ? " image" : " images") +
          " did not fit into device memory: " + std::to_string(in_bands) + " ran on the device in bands, " +
          std::to_string(by_host) + " on the host\n";
+}
+
+std::string written_tensor_text(const BatchTotals& totals, const ProcessOptions& options) {
+  const std::string file = printable(options.output.path);
+  if (!totals.tensor) return file + " was not written";
+  const auto& [names_file, type, rows] = *totals.tensor;
+  return file + ": " + tensor_text(type, rows) +
+         (names_file.empty() ? "" : "; names in " + printable(names_file));
 }
 
 }  // namespace
@@ -97,6 +106,7 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
   if (!totals.shard.empty())
     out += totals.shard + "; " + std::to_string(totals.other_shards) + " files for other shards\n";
   if (!totals.options_digest.empty()) out += "options: digest " + short_digest(totals.options_digest) + "\n";
+  if (options.output.is_tensor) out += "tensor: " + written_tensor_text(totals, options) + "\n";
   if (totals.skipped_inputs.files() > 0) out += "skipped files: " + totals.skipped_inputs.text() + "\n";
   if (!totals.note.empty()) out += totals.note + "\n";
   if (!totals.stopped.empty()) {

@@ -171,7 +171,8 @@ BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
 BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
   const std::string& failed_file = options.reports.failed_file;
   const bool keeps_names =
-      !failed_file.empty() && (options.shard || same_file(failed_file, options.input.files_from));
+      options.output.is_tensor ||
+      (!failed_file.empty() && (options.shard || same_file(failed_file, options.input.files_from)));
   BatchSetUp set_up =
       set_up_batch(options.execution, image_settings(options), page_request(options), images, keeps_names);
   set_up.settings.keep_spans = !options.reports.trace_file.empty();
@@ -181,9 +182,9 @@ BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
 BatchItems batch_items(const std::vector<BatchFile>& files) {
   return {files.size(), [&files](std::size_t i) {
             const BatchFile& file = files[i];
-            const bool is_read_only = file.output.empty();
+            const bool is_recorded = file.made_of != Provenance();
             return BatchItem{file.input, file.output, file.format,
-                             is_read_only ? std::nullopt : std::optional(file.made_of)};
+                             is_recorded ? std::optional(file.made_of) : std::nullopt};
           }};
 }
 

@@ -26,7 +26,7 @@ struct BatchSetUp {
                                       std::optional<PageRequest> pages, std::size_t images,
                                       bool keeps_names = false);
 
-// Returns the inputs of a batch; `files` must outlive the result. A file without an output is only read.
+// Returns the inputs of a batch; `files` must outlive the result. A file without provenance is only read.
 [[nodiscard]] BatchItems batch_items(const std::vector<BatchFile>& files);
 
 }  // namespace imgpipe

@@ -72,7 +72,13 @@ class BatchTotals {
   std::string stopped;         // why the batch ended early; otherwise empty
   std::string go_on;           // how to resume after an early end
   std::string options_digest;  // app/process_options/options_digest.h
-  std::string note;            // an additional line for people; may be empty
+  struct TensorRows {
+    std::string names_file;  // empty: the tensor's file has the names
+    TensorType type;
+    std::int64_t rows = 0;
+  };
+  std::optional<TensorRows> tensor;  // the written file of --tensor
+  std::string note;                  // an additional line for people; may be empty
 
   [[nodiscard]] std::size_t failed() const { return failures.size() + problems.size(); }
   [[nodiscard]] RunCounts counts(double seconds) const;

@@ -153,7 +153,9 @@ void add_line(Fields& fields, const NdjsonLine& line) {
   fields.add("profile", result.input_bytes > 0 ? given(header.profile) : std::nullopt);
   fields.add("input_bytes", if_read(result.input_bytes));
   fields.add("output_bytes", value_if(done, result.output_bytes));
-  fields.add("output_bits_per_sample", value_if(done, bits_of(result.output)), kSampleBits);
+  fields.add("output_bits_per_sample", value_if(done, bits_of(result.output)), kOutputBits);
+  fields.add("tensor", value_if(done && result.tensor, tensor_text(result.tensor.value_or(TensorType()))))
+      .about("shape, type, layout and formula of the tensor that the output is, or is part of");
   fields.add("pages", value_if(done && result.pages > 0, result.pages), kFromOne);
   fields.add("decoded_by", coded_by(result.lane_busy[static_cast<std::size_t>(Part::decode)] > 0));
   fields.add("encoded_by", coded_by(result.lane_encoded));

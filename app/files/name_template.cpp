@@ -123,7 +123,7 @@ NameTemplate::NameTemplate(const std::string& text) {
     if (const std::string why = invalid_name_reason(sample); !why.empty()) throw Error(ErrorKind::usage, why);
     if (const std::optional<std::string> ending = literal_ending(segments_))
       format_ = format_by_name(*ending);
-    if (format_ && !format_info(*format_).writable)
+    if (format_ && !format_info(*format_).can_be_written())
       throw Error(ErrorKind::usage, "cannot write " + std::string(format_info(*format_).name) +
                                         " files; end it with .png or .{ext}");
   });

@@ -160,6 +160,8 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome, const M
 }
 
 void check_histogram(const ProcessOptions& options, const Plan& plan) {
+  if (!options.reports.histogram_file.empty() && plan.tensor)
+    throw Error(ErrorKind::usage, "--histogram: cannot count the floats of a tensor; remove normalize");
   if (options.reports.histogram_file.empty() || before_step(plan) < plan.steps.size()) return;
   const bool of_series = !options.stages.series_steps.empty();
   const bool of_file = options.stages.list.find(":range=") != std::string::npos;
@@ -213,6 +215,7 @@ ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcom
   });
   const bool read_again = is_or_becomes_regular_file(options.output.path);
   page.output = side_of([&] {
+    if (outcome.plan.tensor) throw Error(ErrorKind::output, "a tensor");
     return read_again ? picture_of_file(options.output.path, 1, {.max_pixels = kMaxOutputPixels})
                       : make_picture(*make_memory_reader(outcome.pixels));
   });

@@ -40,6 +40,13 @@ void reject_options_for_one_image(const ProcessOptions& options) {
         "--report FILE.html: needs a single image; choose a page with --pages N, or use .json or .csv");
 }
 
+// Returns the shape of the written image, or of the image that a written tensor was made of.
+Shape image_of(const FinishedItem& item) {
+  const std::optional<TensorType>& tensor = item.outcome.plan.tensor;
+  return tensor ? Shape{tensor->width, tensor->height, tensor->channels, tensor->sample}
+                : item.job.output_shape();
+}
+
 class InputRun {
  public:
   InputRun(const ProcessOptions& options, const EngineFactory& factory)
@@ -218,13 +225,14 @@ class InputRun {
     PageEntry entry{.number = item.number,
                     .output = input_->makes_files() ? input_->output_of(item.number) : "",
                     .input = item.job.header().shape,
-                    .written = item.job.output_shape(),
+                    .written = image_of(item),
                     .bits_per_sample = item.job.header().bits_per_sample,
                     .output_bytes = item.job.output_bytes(),
                     .wall_ms = wall_ms,
                     .ranges = contrast_ranges(item.outcome)};
     if (entries_.empty()) {
       facts_.output = entry.written;
+      facts_.tensor = item.outcome.plan.tensor;
       facts_.output_bytes = entry.output_bytes;
       facts_.depth_loss = item.job.depth_loss();
     }

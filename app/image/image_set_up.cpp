@@ -12,6 +12,7 @@
 #include "app/jobs/updates.h"
 #include "app/log.h"
 #include "app/process_options/options_digest.h"
+#include "app/process_options/tensor_options.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"
@@ -98,11 +99,12 @@ int thread_count(const ExecutionOptions& execution) {
 }
 
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use) {
-  if (!format_info(format).writable) {
+  if (!format_info(format).can_be_written()) {
     throw Error(ErrorKind::usage, output_name(options.output.path) + ": cannot write " +
                                       std::string(format_info(format).name) +
                                       " files; use another extension or --format png");
   }
+  check_output_holds(options, format, output_name(options.output.path));
   check_stream(options.output.path);
   in_use.add_input("the input", options.input.path);
   in_use.add("OUTPUT", options.output.path);

@@ -145,7 +145,7 @@ CommandRow info_command() {
                     {"imgpipe info --files-from FILE [options]", "a list of names"}},
           .positional = {"input"},
           .accepts_more_arguments = true,
-          .or_option = "files-from",
+          .or_options = {"files-from"},
           .rows = info_rows,
           .read = [](const Parser& parser) { return ready(read_info(parser), run_info); }};
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <system_error>
 #include <tuple>
 #include <unordered_map>
@@ -56,11 +57,13 @@ std::string tree_of_name(const std::string& name) {
 
 class Finder {
  public:
-  // `run` determines the outputs; nullptr: finds inputs only.
-  Finder(const InputOptions& input, const std::optional<Shard>& shard, const ProcessOptions* run)
+  // `run` determines the outputs; nullptr: finds inputs only. `keeps_order`: in the order of arguments.
+  Finder(const InputOptions& input, const std::optional<Shard>& shard, const ProcessOptions* run,
+         bool keeps_order = false)
       : input_(input),
         shard_(shard),
         run_(run),
+        keeps_order_(keeps_order),
         selection_(input.include, input.exclude),
         one_directory_(input.more_paths.empty() && is_existing_directory(input.path)),
         name_(run != nullptr && run->output.name ? *run->output.name
@@ -74,8 +77,7 @@ class Finder {
     } else {
       add_list(read_name_list(input_.files_from));
     }
-    std::ranges::sort(found_.files, {},
-                      [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); });
+    if (!keeps_order_) sort_from(0);
     // clang 14 cannot compile std::ranges::unique of libstdc++ 12.
     found_.files.erase(std::unique(found_.files.begin(), found_.files.end(),
                                    [](const BatchFile& a, const BatchFile& b) {
@@ -105,6 +107,11 @@ class Finder {
   }
 
  private:
+  void sort_from(std::size_t first) {
+    std::ranges::sort(std::span(found_.files).subspan(first), {},
+                      [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); });
+  }
+
   void check_directory(const OutputOptions& output) {
     if (const auto info = status_of(output.path)) {
       if (!S_ISDIR(info->st_mode)) throw Error(ErrorKind::usage, not_a_directory());
@@ -123,11 +130,17 @@ class Finder {
   }
 
   void add_inputs() {
-    add_input(input_.path);
-    for (const std::string& input : input_.more_paths) add_input(input);
+    add_sorted(input_.path);
+    for (const std::string& input : input_.more_paths) add_sorted(input);
     // A preset's --exclude is meant for many directories.
     for (const std::string& pattern : selection_.unmatched(!input_.is_exclude_from_preset))
       found_.unmatched.push_back(pattern + ": no match");
+  }
+
+  void add_sorted(const std::string& input) {
+    const std::size_t first = found_.files.size();
+    add_input(input);
+    sort_from(first);
   }
 
   void add_input(const std::string& input) {
@@ -348,6 +361,7 @@ class Finder {
   const InputOptions& input_;
   const std::optional<Shard>& shard_;
   const ProcessOptions* const run_;
+  const bool keeps_order_;
   Selection selection_;
   const bool one_directory_;  // INPUT is one directory, so names are relative to it
   const NameTemplate& name_;
@@ -360,7 +374,8 @@ class Finder {
 }  // namespace
 
 bool has_page_files(const ProcessOptions& options, Format format) {
-  return options.pages && !options.pages->alone && (options.pages->named || !holds_pages(format));
+  return !options.output.is_tensor && options.pages && !options.pages->alone &&
+         (options.pages->named || !holds_pages(format));
 }
 
 std::string tree_of_input(const std::string& input) {
@@ -380,6 +395,20 @@ std::optional<std::int64_t> page_field_value(const ProcessOptions& options) {
 
 BatchFiles find_batch_files(const ProcessOptions& options) {
   return Finder(options.input, options.shard, &options).find();
+}
+
+BatchFiles find_tensor_inputs(const ProcessOptions& options) {
+  const std::vector<std::string>& more = options.input.more_paths;
+  if (!more.empty() && !status_of(more.back()) && !is_pattern(more.back()) && !format_by_ending(more.back()))
+    throw Error(ErrorKind::usage, printable(more.back()) +
+                                      ": not found; with --tensor every argument is an "
+                                      "INPUT, and FILE is the only output");
+  BatchFiles found = Finder(options.input, std::nullopt, nullptr, true).find();
+  for (BatchFile& file : found.files) {
+    file.output = options.output.path;
+    file.format = *options.output.format;
+  }
+  return found;
 }
 
 BatchFiles find_inputs(const InputOptions& input, const std::optional<Shard>& shard) {

@@ -69,6 +69,9 @@ struct BatchFiles {
 // directory; or if a listed name leads out of the tree. Throws Error(input) if INPUT or the list cannot be
 // read.
 [[nodiscard]] BatchFiles find_batch_files(const ProcessOptions& options);
+// For --tensor: finds the inputs, without duplicates, in the order of arguments and lists; files of a
+// directory by name. Their output is the file of tensors.
+[[nodiscard]] BatchFiles find_tensor_inputs(const ProcessOptions& options);
 // Finds only the inputs, without duplicates; with `shard`, only those of the shard. Throws like
 // find_batch_files().
 [[nodiscard]] BatchFiles find_inputs(const InputOptions& input, const std::optional<Shard>& shard = {});

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "app/jobs/updates.h"
+#include "app/process_options/tensor_options.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
 #include "images/files/file.h"
@@ -39,6 +40,19 @@ void check_creatable_directory(const std::string& path) {
   });
 }
 
+constexpr const char* kTensor = "--tensor";
+
+void check_tensor_replaceable(const OutputOptions& output, const std::string& path) {
+  naming(printable(path), [&] {
+    if (!OutputFile(path).is_replaced()) throw Error(ErrorKind::usage, "must be a regular file for --tensor");
+  });
+  const bool is_tensor = path == output.path;
+  // The names have no mark. They belong to the tensor.
+  if (!is_tensor && output.replace == Replace::own && mark_in(output.path) == Mark::result) return;
+  check_replaceable(path, is_tensor ? image_refusal_reason(path, output.replace, Mark::result)
+                                    : text_refusal_reason(path, output.replace));
+}
+
 }  // namespace
 
 std::vector<ResultFile> result_files(const ProcessOptions& options) {
@@ -49,6 +63,9 @@ std::vector<ResultFile> result_files(const ProcessOptions& options) {
                                      {"--failed-out", &options.reports.failed_file}}) {
     if (!path->empty()) results.push_back({option, *path});
   }
+  if (options.output.is_tensor) results.push_back({kTensor, options.output.path});
+  if (const std::string names = tensor_names_file(options.output); !names.empty())
+    results.push_back({kTensor, names});
   if (options.preset) results.push_back({kWritePreset, options.preset->file});
   return results;
 }
@@ -86,7 +103,7 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
   FilesInUse in_use;
   for (const BatchFile& file : files.files) {
     in_use.add_input("an input", file.input);
-    in_use.add_image(file.output);
+    if (!options.output.is_tensor) in_use.add_image(file.output);
   }
   const std::string& list = options.input.files_from;
   if (identity(list, STDIN_FILENO) != identity(options.reports.failed_file, STDOUT_FILENO))
@@ -134,6 +151,10 @@ void check_results_replaceable(const ProcessOptions& options, const std::vector<
   };
   for (const auto& [option, path] : result_files(options)) {
     if (option == kWritePreset) continue;  // checked when it was written
+    if (option == kTensor) {
+      check_tensor_replaceable(options.output, path);
+      continue;
+    }
     // Files that shards share are extended, which --no-clobber permits.
     const bool is_list = option == "--failed-out";
     const bool grows = options.shard && (is_list || path.ends_with(".ndjson"));

@@ -31,9 +31,12 @@ std::string stages_text(int width) {
 std::string formats_text(int width) {
   std::vector<HelpLine> lines;
   for (const FormatInfo& format : format_table()) {
-    const std::string bits = format.written_bits == 16 ? ", 8 and 16 bits" : ", 8 bits";
+    const std::string contents = format.holds_tensors        ? ", tensors of normalize"
+                                 : format.written_bits == 16 ? ", 8 and 16 bits"
+                                                             : ", 8 bits";
     std::string text = (format.readable ? "read" : "not read") +
-                       (format.writable ? ", written" + bits : std::string(", not written")) + ":";
+                       (format.can_be_written() ? ", written" + contents : std::string(", not written")) +
+                       ":";
     for (const std::string_view ending : format.endings) text += " ." + std::string(ending);
     lines.push_back({std::string(format.name), text});
   }

@@ -66,10 +66,11 @@ DecodeOptions read_decoding(const Parser& parser) {
 
 std::vector<OptionRow> encoding_rows() {
   return {{"Output", "format", "NAME", nullptr,
-           "Output format, if OUTPUT's extension does not determine it: " + joined(writable_formats()) +
-               ". A conflicting extension is an error. Without an extension, OUTPUT is a file unless a "
+           "Output format, if OUTPUT's extension does not determine it: " + joined(output_formats()) +
+               " (the last two store tensors). A conflicting extension is an error. Without an extension, "
+               "OUTPUT is a file unless a "
                "directory of that name exists. Outputs of a batch get this format's extension",
-           strings(writable_formats())},
+           strings(output_formats())},
           {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
           {"Output", "png-level", "N", "1",
            "PNG compression, 0..9. For photographs use 1: the fastest, and within 1% of the smallest. For "
@@ -101,11 +102,19 @@ std::vector<std::string_view> writable_formats(int min_bits) {
   return names;
 }
 
+std::vector<std::string_view> output_formats() {
+  std::vector<std::string_view> names;
+  for (const FormatInfo& info : format_table()) {
+    if (info.can_be_written()) names.push_back(info.name);
+  }
+  return names;
+}
+
 std::optional<Format> read_format(const Parser& parser) {
   if (!parser.has("format")) return std::nullopt;
   const std::optional<Format> format = format_by_name(parser.text("format"));
-  if (!format || !format_info(*format).writable) {
-    usage_of_choice("format", parser.text("format"), writable_formats());
+  if (!format || !format_info(*format).can_be_written()) {
+    usage_of_choice("format", parser.text("format"), output_formats());
   }
   return format;
 }
@@ -146,7 +155,7 @@ Format output_format(const std::string& output, const std::optional<Format>& opt
                 ending.size() < 2
                     ? printable(output) + ": no file extension; add one such as .png, or --format png"
                     : printable(output) + ": cannot write " + printable(ending) +
-                          " files; use an extension of " + joined(writable_formats()) +
+                          " files; use an extension of " + joined(output_formats()) +
                           ", or add --format png");
   }
   return *format;

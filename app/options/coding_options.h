@@ -43,7 +43,9 @@ inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::no
 [[nodiscard]] std::vector<OptionRow> replace_rows();
 [[nodiscard]] Replace read_replace(const Parser& parser);
 
-// Returns the names of writable formats with at least this many bits per sample.
+// Returns the names of all formats that --format accepts.
+[[nodiscard]] std::vector<std::string_view> output_formats();
+// Returns the names of writable formats of images with at least this many bits per sample.
 [[nodiscard]] std::vector<std::string_view> writable_formats(int min_bits = 8);
 
 // Returns the option's format, otherwise that of OUTPUT's ending. Throws Error(usage) if both are missing or

@@ -49,7 +49,7 @@ struct CommandRow {
   std::vector<std::string> positional{};  // arguments that are not options: "input", "output"
   bool accepts_more_arguments = false;    // further arguments after them
   bool requires_arguments = true;
-  const char* or_option = nullptr;  // with this option, positional arguments are optional
+  std::vector<const char*> or_options{};  // with one of these, positional arguments are optional
   std::vector<OptionRow> (*rows)() = nullptr;
   HelpTable (*help_table)() = nullptr;
   // The text of -h. nullptr: that of --help.

@@ -94,7 +94,8 @@ std::optional<std::string> Parser::parse() {
 void Parser::check_positional() const {
   if (!more_.empty() && !command_.accepts_more_arguments)
     usage("unexpected argument '" + printable(more_.front()) + "'");
-  const bool is_replaced = command_.or_option != nullptr && has(command_.or_option);
+  const bool is_replaced =
+      std::ranges::any_of(command_.or_options, [&](const char* option) { return has(option); });
   if (!command_.requires_arguments || is_replaced || given_.only_writes_preset()) return;
   for (const std::string& name : command_.positional) {
     std::string upper = name;

@@ -10,8 +10,8 @@ namespace {
 
 // Options that presets cannot hold. New options may be in presets unless listed here.
 constexpr std::string_view kNotInPresets[] = {
-    "preset",      "write-preset", "output", "files-from", "report",  "json",    "trace", "histogram",
-    "keep-stages", "failed-out",   "shard",  "balance",    "dry-run", "version", "help"};
+    "preset",    "write-preset", "output",     "tensor", "files-from", "report",  "json",    "trace",
+    "histogram", "keep-stages",  "failed-out", "shard",  "balance",    "dry-run", "version", "help"};
 constexpr std::string_view kRepeated[] = {"preset", "report", "include", "exclude"};
 
 }  // namespace

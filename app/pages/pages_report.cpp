@@ -25,7 +25,7 @@ void add_entry(Fields& fields, const PageEntry& page, bool compared) {
   fields.add("output_width_pixels", page.written.width, kFromOne);
   fields.add("output_height_pixels", page.written.height, kFromOne);
   fields.add("output_channels", page.written.channels, kChannels);
-  fields.add("output_bits_per_sample", bits_of(page.written), kSampleBits);
+  fields.add("output_bits_per_sample", bits_of(page.written), kOutputBits);
   fields.add("output_bytes", page.output_bytes);
   fields.add("wall_ms", page.wall_ms);
   fields.list("contrast", page.ranges, add_range);

@@ -8,6 +8,7 @@
 #include "app/options/option_parser.h"
 #include "app/options/range_file.h"
 #include "app/options/sizes.h"
+#include "app/process_options/tensor_options.h"
 #include "app/standard_streams.h"
 #include "images/files/file.h"
 #include "pipeline/device.h"
@@ -108,9 +109,12 @@ std::vector<std::string> batch_options_on_command_line(const Parser& parser) {
   return names;
 }
 
-// INPUT... OUTPUT, or INPUT... with --output; INPUT is optional with --files-from.
+// INPUT... OUTPUT, or INPUT... with --output or --tensor; INPUT is optional with --files-from.
 std::vector<std::string> read_paths(const Parser& parser) {
   std::vector<std::string> paths = parser.positional();
+  if (parser.has("tensor") && paths.empty() && !parser.has("files-from"))
+    usage("missing INPUT; see imgpipe --help");
+  if (parser.has("tensor")) paths.push_back(parser.text("tensor"));
   if (parser.has_option("output")) paths.push_back(parser.text("output"));
   if (paths.empty()) usage("missing OUTPUT; see imgpipe --help");
   if (std::ranges::find(paths, "") != paths.end()) usage("INPUT or OUTPUT: empty name");
@@ -129,7 +133,7 @@ ProcessOptions read_process_options(const Parser& parser) {
   if (!parser.given().only_writes_preset()) {
     paths = read_paths(parser);
     options.output.path = std::move(paths.back());
-    options.output.is_positional = !parser.has_option("output");
+    options.output.is_positional = !parser.has_option("output") && !parser.has("tensor");
     paths.pop_back();
   }
   options.input = read_input(parser);
@@ -163,6 +167,7 @@ ProcessOptions read_process_options(const Parser& parser) {
   read_name(parser, options);
   options.output.update = parser.has("update");
   check_update(options);
+  read_tensor(parser, options);
   options.preset = read_preset_to_write(parser, options);
   return options;
 }

@@ -35,6 +35,7 @@ struct StageOptions {
 struct OutputOptions {
   std::string path;
   std::optional<NameTemplate> name;  // --name, for files in the directory OUTPUT
+  bool is_tensor = false;            // --tensor: `path` is one file with the tensors of all inputs
   bool is_positional = false;        // the last positional argument; not from --output or in a directory
   std::string new_directory;         // single image: directory to create for OUTPUT; empty: none
   std::optional<Format> format;

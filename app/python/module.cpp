@@ -163,6 +163,22 @@ void release_owned(void* owned) {
   if (!one->of_device || one->process == ::getpid()) delete one;
 }
 
+py::dtype type_of(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return py::dtype::of<Sample8>();
+    case Sample::u16:
+      return py::dtype::of<Sample16>();
+    case Sample::f32:
+      return py::dtype::of<float>();
+    case Sample::f16:
+      return py::dtype("float16");
+    case Sample::bf16:
+      break;
+  }
+  throw py::type_error("stages: numpy has no bfloat16; use dtype=float16 or dtype=float32");
+}
+
 // Returns the result as an array that owns its memory, without copying.
 py::array array_of(const RunResult& result) {
   const Shape& shape = result.report.output;
@@ -171,12 +187,15 @@ py::array array_of(const RunResult& result) {
   (void)owned.release();
   const auto size = static_cast<py::ssize_t>(bytes_per_sample(shape.sample));
   std::vector<py::ssize_t> sides{shape.height, shape.width}, strides{result.pixels.stride_bytes, size};
-  if (shape.channels > 1) {
+  if (result.report.tensor) {
+    const auto dimensions = result.report.tensor->dimensions();
+    sides.assign(dimensions.begin(), dimensions.end());
+    strides = {sides[1] * sides[2] * size, sides[2] * size, size};
+  } else if (shape.channels > 1) {
     sides.push_back(shape.channels);
     strides = {result.pixels.stride_bytes, size * shape.channels, size};
   }
-  const py::dtype type = visit_any_sample(shape.sample, []<class T>(T) { return py::dtype::of<T>(); });
-  return {type, sides, strides, result.pixels.data, owner};
+  return {type_of(shape.sample), sides, strides, result.pixels.data, owner};
 }
 
 py::dict shape_dict(const Shape& shape) {
@@ -225,6 +244,7 @@ py::tuple run(const py::array& array, const std::string& stages, const std::stri
   const Shape shape = shape_of(array);
   RunnerLease runner({device, threads});
   Plan plan = runner->plan(shape, stages);
+  (void)type_of(plan.output.sample);  // a type that numpy does not have is refused before any work
   py::array rows = array;
   if (!is_readable_in_place(array, shape)) {
     check_available(shape.bytes());

@@ -10,8 +10,11 @@ constexpr std::size_t kUsualFields = 48;
 
 // Returns the allowed numbers, or the words of "done|failed".
 Json choices(const Rule& rule) {
-  if (rule.numbers != std::array<int, 2>{}) return rule.numbers;
   Json words = Json::array();
+  for (const int number : rule.numbers) {
+    if (number != 0) words.push_back(number);
+  }
+  if (!words.empty()) return words;
   for (std::string_view rest = rule.words;;) {
     const std::size_t end = rest.find('|');
     words.push_back(rest.substr(0, end));
@@ -21,7 +24,7 @@ Json choices(const Rule& rule) {
 }
 
 Json scalar_schema(const FieldType& type, const Rule& rule) {
-  if (!rule.words.empty() || rule.numbers != std::array<int, 2>{}) {
+  if (!rule.words.empty() || rule.numbers.front() != 0) {
     Json words = choices(rule);
     if (type.optional) words.push_back(nullptr);
     return {{"enum", std::move(words)}};

@@ -66,7 +66,7 @@ struct Rule {
   double most = std::numeric_limits<double>::infinity();
   bool above_least = false;
   std::string_view words{};      // allowed words, separated by |
-  std::array<int, 2> numbers{};  // allowed numbers, unless both are 0
+  std::array<int, 3> numbers{};  // allowed numbers other than 0; all 0: any
   std::string_view pattern{};
 };
 inline constexpr Rule kAnyNumber{.least = -std::numeric_limits<double>::infinity()};
@@ -75,8 +75,8 @@ inline constexpr Rule kDigest{.pattern = "^[0-9a-f]{64}$"};
 [[nodiscard]] constexpr Rule one_of(std::string_view words) {
   return {.words = words};
 }
-[[nodiscard]] constexpr Rule one_of(int a, int b) {
-  return {.numbers = {a, b}};
+[[nodiscard]] constexpr Rule one_of(int a, int b, int c = 0) {
+  return {.numbers = {a, b, c}};
 }
 
 // Returns nullopt for an empty text.

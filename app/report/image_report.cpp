@@ -5,6 +5,7 @@
 #include <map>
 
 #include "app/process_options/options_digest.h"
+#include "app/report/report_parts.h"
 #include "app/report/report_tables.h"
 #include "app/report/text_columns.h"
 #include "images/text.h"
@@ -186,8 +187,10 @@ std::string contents_text(const RunFacts& facts, bool output) {
   const Shape& shape = output ? facts.output : facts.input.shape;
   const int bits = output ? bits_of(facts.output) : facts.input.bits_per_sample;
   const Format format = output ? facts.output_format : facts.input.format;
-  std::string text = shape_text(shape) + " " + (bits == 8 ? "" : std::to_string(bits) + "-bit ") +
-                     std::string(format_info(format).name);
+  std::string text =
+      (output && facts.tensor ? tensor_text(*facts.tensor) + ", "
+                              : shape_text(shape) + " " + (bits == 8 ? "" : std::to_string(bits) + "-bit ")) +
+      std::string(format_info(format).name);
   if (!facts.pages) return text;
   const PageFacts& pages = *facts.pages;
   const std::int64_t chosen = pages.last - pages.first + 1, count = output ? chosen : pages.in_file;

@@ -50,7 +50,9 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
   });
   fields.object("output", [&](Fields& output) {
     add_file(output, options.output.path, facts.output_format, facts.output, facts.output_bytes);
-    output.add("bits_per_sample", bits_of(facts.output), kSampleBits);
+    output.add("bits_per_sample", bits_of(facts.output), kOutputBits);
+    output.object_if(facts.tensor.has_value(), "tensor",
+                     [&](Fields& tensor) { add_tensor(tensor, facts.tensor.value_or(TensorType())); });
   });
   std::optional<std::string> reduced;
   if (facts.depth_loss != DepthLoss::none)

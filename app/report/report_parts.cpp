@@ -22,6 +22,13 @@ Named<std::string> parameter_texts(const StageRequest& request, bool of_series) 
   return texts;
 }
 
+std::vector<std::int64_t> dimensions_of(const TensorType& type, std::optional<std::int64_t> rows) {
+  std::vector<std::int64_t> dimensions;
+  if (rows) dimensions.push_back(*rows);
+  for (const std::int64_t dimension : type.dimensions()) dimensions.push_back(dimension);
+  return dimensions;
+}
+
 }  // namespace
 
 std::string_view kind_of_error(ErrorKind kind) {
@@ -51,6 +58,22 @@ void add_range(Fields& fields, const ContrastRange& range) {
   fields.add("plane", range.plane);
   fields.add("lo", range.lo);
   fields.add("hi", range.hi);
+}
+
+void add_tensor(Fields& fields, const TensorType& type, std::optional<std::int64_t> rows) {
+  fields.add("shape", dimensions_of(type, rows), kFromOne);
+  fields.add("dtype", type.sample_name(), one_of("float32|float16|bfloat16"));
+  fields.add("layout", type.layout_name(), one_of("nchw|nhwc"));
+  fields.add("formula", type.formula_name(),
+             one_of("transformers|totensor|torchvision-v2|transformers-fused"));
+}
+
+std::string tensor_text(const TensorType& type, std::optional<std::int64_t> rows) {
+  std::string text;
+  for (const std::int64_t dimension : dimensions_of(type, rows))
+    text += (text.empty() ? "" : "x") + std::to_string(dimension);
+  return text + " " + std::string(type.sample_name()) + " tensor, " + std::string(type.layout_name()) +
+         ", formula " + std::string(type.formula_name());
 }
 
 void add_options(Fields& fields, const ProcessOptions& options) {
@@ -87,7 +110,7 @@ void add_options(Fields& fields, const ProcessOptions& options) {
   fields
       .add("format",
            options.output.format ? std::optional(format_info(*options.output.format).name) : std::nullopt)
-      .about("by --format or --name; null: each output's own");
+      .about("by --format, --name or --tensor; null: each output's own");
 }
 
 }  // namespace imgpipe

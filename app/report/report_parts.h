@@ -1,12 +1,15 @@
 // Objects and values that several reports share.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "app/process_options/process_options.h"
 #include "app/report/fields.h"
 #include "images/error.h"
+#include "images/tensor.h"
 #include "pipeline/contrast_ranges.h"
 
 namespace imgpipe {
@@ -27,6 +30,7 @@ void add_range(Fields& fields, const ContrastRange& range);
 inline constexpr Rule kChannels{.least = 1, .most = 4};
 inline constexpr Rule kOrientations{.least = 1, .most = 8};  // of EXIF
 inline constexpr Rule kSampleBits = one_of(8, 16);
+inline constexpr Rule kOutputBits = one_of(8, 16, 32);  // tensors have 16 or 32
 inline constexpr Rule kHistogramBins = one_of(256, 65536);
 inline constexpr Rule kComparisons = one_of("identical|different");
 inline constexpr Rule kSpanKinds = one_of("host|transfer|kernel|codec");
@@ -34,6 +38,12 @@ inline constexpr Rule kSpanKinds = one_of("host|transfer|kernel|codec");
 inline constexpr std::string_view kCommandAbout = "the command line, as a shell takes it";
 inline constexpr std::string_view kDigestAbout =
     "SHA-256 of the options that shape the bytes of outputs (docs/presets.md)";
+
+// Adds the shape of an image's tensor, or with `rows` of a file with many, its type and its origin.
+void add_tensor(Fields& fields, const TensorType& type, std::optional<std::int64_t> rows = std::nullopt);
+// "3x224x224 float32 tensor, nchw, formula transformers".
+[[nodiscard]] std::string tensor_text(const TensorType& type,
+                                      std::optional<std::int64_t> rows = std::nullopt);
 
 // Adds the options of a run, including those that options_digest() covers.
 void add_options(Fields& fields, const ProcessOptions& options);

@@ -80,8 +80,8 @@ class StatsRun {
     if (options_.pages) {
       settings.make_page_consumer = [this](std::size_t input) { return counter_.make_page_consumer(input); };
     } else {
-      settings.make_row_consumer = [this](const ImageFiles& files, const Shape& shape) {
-        return counter_.use_image(files, shape);
+      settings.make_row_consumer = [this](const ImageFiles& files, const Plan& plan) {
+        return counter_.use_image(files, plan);
       };
     }
     Batch batch(batch_items(found_.files), std::move(settings));

@@ -25,8 +25,8 @@ struct StatsCounter::Input {
 StatsCounter::StatsCounter(std::size_t inputs, bool keep_rows, std::vector<Percent> percents)
     : keep_rows_(keep_rows), percents_(std::move(percents)), rows_(keep_rows ? inputs : 0) {}
 
-RowConsumer StatsCounter::use_image(const ImageFiles& files, const Shape& shape) {
-  return make_row_consumer(shape, sums_, keep_rows_ ? &rows_[files.number] : nullptr);
+RowConsumer StatsCounter::use_image(const ImageFiles& files, const Plan& plan) {
+  return make_row_consumer(plan.output, sums_, keep_rows_ ? &rows_[files.number] : nullptr);
 }
 
 void StatsCounter::image_done(const BatchResult& result) {
@@ -39,8 +39,8 @@ void StatsCounter::image_done(const BatchResult& result) {
 PageConsumer StatsCounter::make_page_consumer(std::size_t input) {
   auto pages = std::make_shared<Input>(*this);
   PageConsumer use;
-  use.make_row_consumer = [this, pages](const ImageFiles&, const Shape& shape) {
-    return make_row_consumer(shape, pages->sums, keep_rows_ ? &pages->rows : nullptr);
+  use.make_row_consumer = [this, pages](const ImageFiles&, const Plan& plan) {
+    return make_row_consumer(plan.output, pages->sums, keep_rows_ ? &pages->rows : nullptr);
   };
   use.page_done = [this, pages](const FinishedItem& page) {
     if (!keep_rows_) return;

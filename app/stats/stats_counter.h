@@ -22,7 +22,7 @@ class StatsCounter {
   StatsCounter& operator=(const StatsCounter&) = delete;
 
   // For an input with one image. image_done() completes its row.
-  [[nodiscard]] RowConsumer use_image(const ImageFiles& files, const Shape& shape);
+  [[nodiscard]] RowConsumer use_image(const ImageFiles& files, const Plan& plan);
   void image_done(const BatchResult& result);
   // For an input with pages. Their counts are kept separately until the whole input succeeds. This takes at
   // most kPagesBytes per input in progress, of which there are no more than workers (pipeline/jobs/batch.h).

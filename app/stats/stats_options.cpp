@@ -116,7 +116,7 @@ CommandRow stats_command() {
                     {"imgpipe stats --files-from FILE [options]", "a list of names"}},
           .positional = {"input"},
           .accepts_more_arguments = true,
-          .or_option = "files-from",
+          .or_options = {"files-from"},
           .rows = stats_rows,
           .read = [](const Parser& parser) { return ready(read_stats(parser), run_stats); }};
 }

@@ -16,10 +16,11 @@
 
 #include "images/codecs/exif.h"
 #include "images/plane.h"
+#include "images/tensor.h"
 
 namespace imgpipe {
 
-enum class Format { jpeg, png, bmp, gif, tga, psd, webp, tiff, pbm, pgm, ppm, pnm };
+enum class Format { jpeg, png, bmp, gif, tga, psd, webp, tiff, pbm, pgm, ppm, pnm, npy, safetensors };
 
 // Properties of a format for users; derived from the codec table (images/formats/codec_table.h).
 struct FormatInfo {
@@ -27,10 +28,13 @@ struct FormatInfo {
   std::string_view name;                      // the value of --format
   std::span<const std::string_view> endings;  // file name extensions, lower case, without the dot
   bool readable = false;
-  bool writable = false;
+  bool writable = false;       // images
+  bool holds_tensors = false;  // its writer takes tensors, not images
   bool holds_alpha = false;
   bool holds_color = false;
   int written_bits = 8;  // the maximum bits per sample that its writer accepts
+
+  [[nodiscard]] bool can_be_written() const { return writable || holds_tensors; }
 };
 
 [[nodiscard]] std::span<const FormatInfo> format_table();
@@ -230,6 +234,7 @@ struct EncodeOptions {
   int webp_level = 1;                               // 0..9, 9 the smallest
   std::shared_ptr<const Metadata> metadata{};       // nullptr: none
   std::shared_ptr<const StackPosition> in_stack{};  // nullptr: a standalone file
+  std::optional<TensorType> tensor{};               // set: the rows are its frame(); nullopt: an image
 };
 
 // A file in memory, in consecutive parts, so that separately encoded strips are never copied together.
@@ -309,8 +314,9 @@ class Writer {
 };
 
 // Returns the shape that a file of this format stores: drops alpha it cannot hold, expands grey to RGB if it
-// holds only colour. Throws Error(usage) if colours would be lost or the samples have too many bits.
-[[nodiscard]] Shape storable_shape(Format format, Shape shape);
+// holds only colour. Throws Error(usage) if colours would be lost or the samples have too many bits, and for
+// a tensor in an image format, or an image in a format of tensors.
+[[nodiscard]] Shape storable_shape(Format format, Shape shape, bool is_tensor = false);
 
 // Makes a writer for rows of `shape`, which it converts to storable_shape(). Throws Error(usage) for formats
 // that cannot be written and for shapes too large (JPEG: sides over 65,500; WebP: 16,383).

@@ -11,6 +11,8 @@
 //   WebP     a chunk "IMGP" after VP8X
 //   BMP      the four reserved bytes of the file header; plain marks only
 //   TIFF     the field Software of the first directory, at the front of the file
+//   .npy     the white space at the end of the header; plain marks only
+//   .safetensors  the text "software" of __metadata__
 // A program that edits such a file and preserves its texts also preserves the mark.
 #pragma once
 

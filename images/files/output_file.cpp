@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "images/error.h"
 #include "images/files/file.h"
@@ -143,10 +144,33 @@ void OutputFile::append(std::span<const std::vector<std::byte>> parts) {
   if (!together.empty()) append(std::span<const std::byte>(together));
 }
 
-void OutputFile::overwrite(std::uint64_t at, std::span<const std::byte> bytes) {
+void OutputFile::check_replaced() const {
   if (!state_->temporary)
     throw Error(ErrorKind::usage, "overwrite: requires a file that is replaced, after its first byte");
+}
+
+void OutputFile::overwrite(std::uint64_t at, std::span<const std::byte> bytes) {
+  check_replaced();
   if (write_fully(state_->descriptor, bytes, static_cast<off_t>(at)) < bytes.size())
+    throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+}
+
+void OutputFile::read_back(std::uint64_t at, std::span<std::byte> bytes) const {
+  check_replaced();
+  while (!bytes.empty()) {
+    const ssize_t count =
+        ::pread(state_->descriptor, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0)
+      throw Error(ErrorKind::output, "cannot read the temporary file: " + system_reason(count < 0 ? errno : EIO));
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    at += static_cast<std::uint64_t>(count);
+  }
+}
+
+void OutputFile::truncate(std::uint64_t size) const {
+  check_replaced();
+  if (::ftruncate(state_->descriptor, static_cast<off_t>(size)) != 0)
     throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
 }
 

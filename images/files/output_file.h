@@ -34,14 +34,18 @@ class OutputFile {
   void append(std::span<const std::byte> bytes);
   // Appends several parts in order; combines small ones into one write(2).
   void append(std::span<const std::vector<std::byte>> parts);
-  // Overwrites appended bytes at offset `at`. Throws Error(usage) if the file is not replaced or not open.
+  // Access bytes at offset `at`, also beyond the appended ones, from any thread. Throw Error(usage) if the
+  // file is not replaced or not open.
   void overwrite(std::uint64_t at, std::span<const std::byte> bytes);
+  void read_back(std::uint64_t at, std::span<std::byte> bytes) const;
+  void truncate(std::uint64_t size) const;
   // Completes the file. Call it once.
   void put_in_place();
 
  private:
   struct State;
   void open();
+  void check_replaced() const;
   std::unique_ptr<State> state_;
 };
 

@@ -136,7 +136,7 @@ struct CreatedFile {
 CreatedFile create_temporary(const std::filesystem::path& path, std::optional<mode_t> mode) {
   const int fd = [&] {
     const std::lock_guard lock(creation_mutex());
-    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode ? kPrivateMode : 0666);
+    return ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode ? kPrivateMode : 0666);
   }();
   if (fd < 0) {
     const int reason = errno;

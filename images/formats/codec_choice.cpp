@@ -133,9 +133,18 @@ std::int64_t longest_file(std::span<const std::byte> beginning, const DecodeOpti
   return std::min(most, pixels * claim.max_pixel_bytes + claim.other_bytes + kMaxMetadataBytes);
 }
 
-Shape storable_shape(Format format, Shape shape) {
+Shape storable_shape(Format format, Shape shape, bool is_tensor) {
   const Codec& codec = codec_of(format);
   const std::string name(codec.name);
+  if (is_tensor && !codec.holds_tensors)
+    throw Error(ErrorKind::usage,
+                name + " cannot store tensors; write .npy or .safetensors, or remove normalize");
+  if (is_tensor && format == Format::npy && shape.sample == Sample::bf16)
+    throw Error(ErrorKind::usage, "npy cannot store bfloat16; write .safetensors, or use dtype=float16");
+  if (is_tensor) return shape;
+  if (codec.holds_tensors)
+    throw Error(ErrorKind::usage,
+                name + " stores tensors; end the stages with normalize, such as normalize:imagenet");
   if (8 * bytes_per_sample(shape.sample) > codec.written_bits)
     throw Error(ErrorKind::usage,
                 is_float(shape.sample)
@@ -159,7 +168,7 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
   const Codec& codec = codec_of(format);
   if (codec.make_writer == nullptr)
     throw Error(ErrorKind::usage, "cannot write " + std::string(codec.name) + " files");
-  const Shape stored = storable_shape(format, shape);
+  const Shape stored = storable_shape(format, shape, options.tensor.has_value());
   std::unique_ptr<Writer> writer =
       options.codec == CodecChoice::stb && stb_writes(format) && !is_wide(stored.sample)
           ? make_stb_writer(format, stored, options,
@@ -192,8 +201,13 @@ std::vector<std::string> codec_versions() {
 }
 
 Mark find_mark(std::span<const std::byte> head) {
-  const Codec* codec = codec_by_content(head);
-  return codec == nullptr || codec->find_mark == nullptr ? Mark::none : codec->find_mark(head);
+  if (const Codec* codec = codec_by_content(head))
+    return codec->find_mark == nullptr ? Mark::none : codec->find_mark(head);
+  for (const Codec& codec : codec_table()) {
+    if (!codec.holds_tensors) continue;  // no image: its content is not recognised
+    if (const Mark mark = codec.find_mark(head); mark != Mark::none) return mark;
+  }
+  return Mark::none;
 }
 
 }  // namespace imgpipe

@@ -10,6 +10,7 @@
 #include "images/codecs/netpbm/netpbm_codec.h"
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/psd/psd_codec.h"
+#include "images/codecs/tensor/tensor_codec.h"
 #include "images/codecs/tga/tga_codec.h"
 #include "images/codecs/tiff/tiff_codec.h"
 #include "images/codecs/tiff/tiff_pages.h"
@@ -32,6 +33,8 @@ constexpr std::array kPbmEndings{"pbm"sv};
 constexpr std::array kPgmEndings{"pgm"sv};
 constexpr std::array kPpmEndings{"ppm"sv};
 constexpr std::array kPnmEndings{"pnm"sv};
+constexpr std::array kNpyEndings{"npy"sv};
+constexpr std::array kSafetensorsEndings{"safetensors"sv};
 
 constexpr std::array kCodecs{
     Codec{.format = Format::jpeg,
@@ -215,6 +218,20 @@ constexpr std::array kCodecs{
           .find_mark = find_netpbm_mark,
           .find_metadata = find_netpbm_metadata,
           .describe = describe_netpbm},
+    Codec{.format = Format::npy,
+          .name = "npy",
+          .endings = kNpyEndings,
+          .written_bits = 16,
+          .holds_tensors = true,
+          .make_writer = make_npy_writer,
+          .find_mark = find_npy_mark},
+    Codec{.format = Format::safetensors,
+          .name = "safetensors",
+          .endings = kSafetensorsEndings,
+          .written_bits = 16,
+          .holds_tensors = true,
+          .make_writer = make_safetensors_writer,
+          .find_mark = find_safetensors_mark},
 };
 
 FormatInfo info_of(const Codec& codec) {
@@ -222,7 +239,8 @@ FormatInfo info_of(const Codec& codec) {
           .name = codec.name,
           .endings = codec.endings,
           .readable = codec.open != nullptr,
-          .writable = codec.make_writer != nullptr,
+          .writable = codec.make_writer != nullptr && !codec.holds_tensors,
+          .holds_tensors = codec.holds_tensors,
           .holds_alpha = codec.holds.grey_alpha || codec.holds.rgba,
           .holds_color = codec.holds.rgb || codec.holds.rgba,
           .written_bits = codec.written_bits};

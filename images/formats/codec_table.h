@@ -31,7 +31,8 @@ struct Codec {
   std::string_view name;                      // the value of --format
   std::span<const std::string_view> endings;  // extensions, lower case, no dot; the first is the default
   SupportedChannels holds;
-  int written_bits = 8;  // the maximum bits per sample that its writer accepts
+  int written_bits = 8;        // the maximum bits per sample that its writer accepts
+  bool holds_tensors = false;  // its writer takes tensors, not images
 
   // Whether a file is of this format; no two rows recognise the same file. nullptr: left to other rows.
   bool (*recognises)(Bytes beginning) = nullptr;

@@ -31,6 +31,10 @@ inline constexpr std::array kSameAndFloats{kSame[0], kSame[1], kFloats[0]};
 inline constexpr std::array kFloatAndOther{
     SamplePair{Sample::u8, Sample::f32}, SamplePair{Sample::u16, Sample::f32},
     SamplePair{Sample::f32, Sample::u8}, SamplePair{Sample::f32, Sample::u16}};
+inline constexpr std::array kToTensors{
+    SamplePair{Sample::u8, Sample::f32},  SamplePair{Sample::u8, Sample::f16},
+    SamplePair{Sample::u8, Sample::bf16}, SamplePair{Sample::u16, Sample::f32},
+    SamplePair{Sample::u16, Sample::f16}, SamplePair{Sample::u16, Sample::bf16}};
 
 // Runs a kernel for groups on one image.
 template <auto Group>

@@ -15,6 +15,7 @@
 #include "kernels/gamma/gamma.h"
 #include "kernels/gauss/gauss.h"
 #include "kernels/levels/levels.h"
+#include "kernels/normalize/normalize.h"
 #include "kernels/parameters.h"
 #include "kernels/pixel.h"
 #include "kernels/resize/resize.h"
@@ -207,6 +208,40 @@ inline constexpr std::array kMorphologyParameters{
               .most = kMaxExtremeRadius},
 };
 
+inline constexpr std::array<std::string_view, 4> kNormalizePresetNames{"imagenet", "clip", "siglip",
+                                                                       "custom"};  // as NormalizePreset
+inline constexpr std::array<std::string_view, 1> kNormalizeNoneWord{"none"};
+constexpr Parameter normalize_value(std::string_view name, std::string_view help, bool like_previous) {
+  return {.name = name,
+          .help = help,
+          .kind = Parameter::Kind::real,
+          .preset = kNormalizeNone,
+          .words = kNormalizeNoneWord,
+          .like_previous = like_previous};
+}
+inline constexpr std::array kNormalizeParameters{
+    Parameter{.name = "preset",
+              .help = "Mean and standard deviation of a family of models, or custom: mean and std",
+              .preset = static_cast<std::int64_t>(NormalizePreset::custom),
+              .words = kNormalizePresetNames},
+    normalize_value("mean", "Mean of samples from 0 to 1; three values R/G/B, or one for all channels",
+                    false),
+    normalize_value("mean-2", "Mean of the second channel", true),
+    normalize_value("mean-3", "Mean of the third channel", true),
+    normalize_value("std", "Standard deviation, not 0; three values R/G/B, or one for all channels", false),
+    normalize_value("std-2", "Standard deviation of the second channel", true),
+    normalize_value("std-3", "Standard deviation of the third channel", true),
+    Parameter{.name = "dtype",
+              .help = "Type of the elements: float32, float16, bfloat16",
+              .words = kTensorSampleNames},
+    Parameter{.name = "layout",
+              .help = "Order of the axes: nchw (one plane per channel), nhwc (interleaved channels)",
+              .words = kTensorLayoutNames},
+    Parameter{.name = "formula",
+              .help = "The library whose arithmetic decides the last bit of each element",
+              .words = kTensorFormulaNames},
+};
+
 inline constexpr std::array<std::string_view, 9> kPadPositionNames{
     "center",   "left",      "right",       "top",         "bottom",
     "top-left", "top-right", "bottom-left", "bottom-right"};  // as PadPosition
@@ -240,7 +275,9 @@ inline constexpr std::array kPosterizeParameters{
 };
 
 inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};
-inline constexpr std::array<std::string_view, 2> kResizeFitNames{"exact", "inside"};
+inline constexpr std::array<std::string_view, 4> kResizeFitNames{"exact", "inside", "cover", "contain"};
+inline constexpr std::array<std::string_view, 2> kResizeRuleNames{"pillow13", "pillow12"};  // as FilterRule
+inline constexpr std::array<std::string_view, 3> kResizeSizesNames{"transformers", "torchvision", "pillow"};
 inline constexpr std::array kResizeParameters{
     Parameter{.name = "width",
               .help = "Pixels; 0: in proportion to the height",
@@ -255,8 +292,31 @@ inline constexpr std::array kResizeParameters{
               .words = kResizeMethodNames},
     Parameter{.name = "fit",
               .help = "exact: width x height; inside: the largest size within width x height that keeps the "
-                      "aspect ratio",
+                      "aspect ratio; cover: width x height from the largest centred part of that aspect "
+                      "ratio; contain: inside, on a canvas of width x height",
               .words = kResizeFitNames},
+    Parameter{.name = "shortest",
+              .help = "Pixels of the shorter side, instead of width and height; the other is in proportion",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxResizeSide},
+    Parameter{.name = "longest",
+              .help = "Pixels of the longer side; with shortest: its limit",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxResizeSide},
+    Parameter{.name = "percent",
+              .help = "Of width and height, instead of a size in pixels; short form: resize:50%",
+              .kind = Parameter::Kind::decimal,
+              .most = kMaxResizePercent},
+    Parameter{.name = "rule",
+              .help = "Order of a filter's passes: that of Pillow 13 or of Pillow 12",
+              .words = kResizeRuleNames},
+    Parameter{.name = "sizes",
+              .help = "Library whose rounding applies to shortest and longest",
+              .words = kResizeSizesNames},
+    Parameter{.name = "background",
+              .help = "Colour of the canvas of fit=contain",
+              .kind = Parameter::Kind::color,
+              .preset = ResizeParameters::kNoBackground},
 };
 
 inline constexpr std::array<std::string_view, 3> kRotateAngleNames{"90", "180", "270"};

@@ -20,6 +20,7 @@
 #include "kernels/levels/levels.h"
 #include "kernels/median/median.h"
 #include "kernels/morphology/morphology.h"
+#include "kernels/normalize/normalize.h"
 #include "kernels/posterize/posterize.h"
 #include "kernels/resize/resize.h"
 #include "kernels/rotate/rotate.h"
@@ -74,10 +75,20 @@ constexpr std::array kColorAndCounted{
     Port{}, Port{.name = "counts", .kind = ValueKind::counts, .is_read = IsRead}, kTableOf<Maker, IsRead>};
 constexpr std::array kPlanesAndWeights{kAllPlanes[0],
                                        kTableOf<kConstant<resize_table_bytes, resize_table, kSameAndFloats>>};
+constexpr std::array kAnyLayoutAndElements{
+    kAnyLayout[0], kTableOf<kConstant<normalize_table_bytes, normalize_table, kToTensors>>};
 
 // needs_all_rows of rotate and clahe.
 constexpr bool always(const Parameters&) {
   return true;
+}
+
+// fit=contain resizes to a size within the canvas.
+StageAndParameters canvas_of_resize(const Parameters& parameters) {
+  const ResizeParameters resize(parameters);
+  if (resize.fit != ResizeFit::contain) return {};
+  const auto center = static_cast<std::int64_t>(PadPosition::center);
+  return {find_stage("pad"), {{resize.width, resize.height, resize.background, center}}};
 }
 
 constexpr std::array kStages{
@@ -155,6 +166,7 @@ constexpr std::array kStages{
           .problem = resize_problem,
           .skip_reason = resize_skip_reason,
           .infer = resize_infer,
+          .followed_by = canvas_of_resize,
           .needs = resize_needs,
           .kernels = kBoth<IMGPIPE_KERNELS(kSame, resize), IMGPIPE_KERNELS_F32(resize)>},
     Stage{.name = "depth",
@@ -171,7 +183,6 @@ constexpr std::array kStages{
           .parameters = kCropParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::cuts,
-          .takes_rectangle = true,
           .by_row = true,
           .skip_reason = crop_skip_reason,
           .infer = crop_infer,
@@ -182,7 +193,6 @@ constexpr std::array kStages{
           .parameters = kPadParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::cuts,
-          .takes_rectangle = true,
           .by_row = true,
           .skip_reason = pad_skip_reason,
           .infer = pad_infer,
@@ -260,6 +270,15 @@ constexpr std::array kStages{
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, posterize_table>>},
           .skip_reason = posterize_skip_reason,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
+    Stage{.name = "normalize",
+          .summary = "tensor for a vision model",
+          .parameters = kNormalizeParameters,
+          .ports = {kAnyLayoutAndElements, kAnyLayout},
+          .problem = normalize_problem,
+          .infer = normalize_infer,
+          .tensor = normalize_tensor,
+          .needs_all_rows = normalize_needs_all_rows,
+          .kernels = IMGPIPE_KERNELS(kToTensors, normalize)},
     Stage{.name = "split",
           .summary = "interleaved pixels to planes",
           .selectable = false,
@@ -379,7 +398,7 @@ FrameType output_type(const Stage& stage, const FrameType& in, const Parameters&
   if (!makes_pixels(stage)) return in;
   FrameType out = in;
   if (stage.infer != nullptr) static_cast<void>(stage.infer(in, parameters, out));
-  out.layout = stage.ports.out.front().layout.value_or(in.layout);
+  out.layout = stage.ports.out.front().layout.value_or(out.layout);
   return out;
 }
 

@@ -177,6 +177,7 @@ class Batch::Work {
     image.make_plan();
     image.make_output();
     entry->result.output = image.output_shape();
+    entry->result.tensor = image.plan().tensor;
     entry->result.depth_loss = image.depth_loss();
     entry->result.unpreserved_profile = image.unpreserved_profile();
     entry->result.unpreserved_metadata = image.unpreserved_metadata();

@@ -87,7 +87,7 @@ struct LaneCapacity {
 
 // Consumes the rows of an input's pages in place of output files. Lives until the input has ended.
 struct PageConsumer {
-  std::function<RowConsumer(const ImageFiles& files, const Shape& shape)>
+  std::function<RowConsumer(const ImageFiles& files, const Plan& plan)>
       make_row_consumer;                               // as in ImageSettings
   std::function<void(const FinishedItem&)> page_done;  // called after each page, in page order
   std::function<void()> accept;                        // called once, when all pages are valid
@@ -149,6 +149,7 @@ struct BatchResult {
   ImageRoute route = ImageRoute::host;
   ImageHeader header;  // as far as it was read
   Shape output{0, 0, 1};
+  std::optional<TensorType> tensor{};  // if the output is one
   DepthLoss depth_loss = DepthLoss::none;
   std::string unpreserved_profile, unpreserved_metadata;  // as in ImageJob
   std::int64_t input_bytes = 0, output_bytes = 0;         // of the files

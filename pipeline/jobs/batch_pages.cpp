@@ -45,6 +45,7 @@ void BatchPages::take(const FinishedItem& page, const PageConsumer& use, PageNot
                       BatchResult& result) const {
   const ImageJob& image = page.job;
   result.output = image.output_shape();
+  result.tensor = page.outcome.plan.tensor;
   result.pixels += image.header().shape.pixels();
   if (result.depth_loss == DepthLoss::none) result.depth_loss = image.depth_loss();
   if (result.unpreserved_profile.empty()) result.unpreserved_profile = image.unpreserved_profile();
@@ -53,8 +54,6 @@ void BatchPages::take(const FinishedItem& page, const PageConsumer& use, PageNot
     if (said.is_new(note)) result.warnings.push_back(std::move(note.text));
   }
   if (use.page_done) naming(image.files().input_name, [&] { use.page_done(page); });
-  if (settings_.make_page_consumer && result.unpreserved_profile.empty())
-    result.unpreserved_profile = image.header().profile;
   if (image.in_bands()) result.route = ImageRoute::device_in_bands;
   for (const Span& span : page.job.timeline().spans()) {
     if (const std::optional<Part> part = part_of(span))

@@ -93,7 +93,7 @@ void ImageJob::make_plan() {
 // Returns the metadata to preserve; sets lost_profile_ and lost_metadata_. The input file must still be held.
 std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
   lost_profile_ = header_.profile;
-  if (!settings_.keep_metadata) return nullptr;
+  if (!settings_.keep_metadata || format_info(files_.format).holds_tensors) return nullptr;
   ImageChanges use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
@@ -122,14 +122,16 @@ void ImageJob::make_output() {
   has_alpha_ = shape.has_alpha();
   if (settings_.make_row_consumer) {
     output_shape_ = shape;
-    RowConsumer use = naming(files_.input_name, [&] { return settings_.make_row_consumer(files_, shape); });
-    writer_ = std::move(use.writer);
-    accept_ = std::move(use.accept);
+    lost_profile_ = header_.profile;
+    consumer_ =
+        naming(files_.input_name, [&] { return settings_.make_row_consumer(files_, image_.plan); });
+    writer_ = std::move(consumer_.writer);
     return;
   }
   naming(files_.output_name, [&] {
-    output_shape_ = storable_shape(files_.format, shape);
+    output_shape_ = storable_shape(files_.format, shape, image_.plan.tensor.has_value());
     EncodeOptions encode = settings_.encode;
+    encode.tensor = image_.plan.tensor;
     encode.mark = mark();
     encode.metadata = preserved_metadata();
     if (files_.page) stack_ = files_.page->stack;
@@ -223,8 +225,9 @@ void ImageJob::encode(HostThreads& threads) {
 }
 
 void ImageJob::write() {
-  if (accept_) {
-    naming(files_.input_name, accept_);
+  if (consumer_.accept) {
+    naming(files_.input_name, consumer_.accept);
+    output_bytes_ = consumer_.output_bytes;
     encoded_ = {};
     return;
   }
@@ -266,7 +269,7 @@ void ImageJob::release() noexcept {
   image_.coded = {};
   encoded_ = {};
   sink_ = {};
-  accept_ = {};
+  consumer_ = {};
   output_.reset();
 }
 

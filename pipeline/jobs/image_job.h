@@ -54,6 +54,7 @@ struct RowConsumer {
   std::unique_ptr<Writer> writer;  // its file is empty
   // Called once, when the image is known to be valid to its last byte; an exception fails the image.
   std::function<void()> accept;
+  std::int64_t output_bytes = 0;  // that it writes to a file
 };
 
 [[nodiscard]] Mark mark_for(const EncodeOptions& encode, const ImageFiles& files);
@@ -71,8 +72,8 @@ struct ImageSettings {
                                                                                      const Mark&) {};
   OutputSync* sync =
       nullptr;  // shared by all outputs; the caller syncs their names (images/files/output_sync.h)
-  // If set, there are no output files. Called with each image's shape; returns the consumer of its rows.
-  std::function<RowConsumer(const ImageFiles& files, const Shape& shape)> make_row_consumer;
+  // If set, there are no output files. Called with each image's plan; returns the consumer of its rows.
+  std::function<RowConsumer(const ImageFiles& files, const Plan& plan)> make_row_consumer;
 };
 
 // A remark for the user about an image that is written nevertheless.
@@ -195,9 +196,9 @@ class ImageJob {
   std::string lost_profile_, lost_metadata_;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;
-  PageStack* stack_ = nullptr;    // replaces output_
-  std::function<void()> accept_;  // RowConsumer::accept, if the input has no output
-  ByteSink sink_;                 // to the output, if it is written while it is encoded
+  PageStack* stack_ = nullptr;  // replaces output_
+  RowConsumer consumer_;        // if the input has no output file; without its writer
+  ByteSink sink_;               // to the output, if it is written while it is encoded
   EncodedFile encoded_;
   std::vector<std::string> damage_;
   std::vector<std::string> unstretched_;  // notes on contrast steps without a range, after run()

@@ -53,8 +53,8 @@ void InputJob::measure_step(Engine& engine, std::size_t step,
                          settings_.stages.begin() + static_cast<std::ptrdiff_t>(step));
   counting.fuse = settings_.fuse;
   counting.decode = settings_.decode;
-  counting.make_row_consumer = [&](const ImageFiles&, const Shape& shape) {
-    return RowConsumer{make_counting_writer(shape, counts), [&] { sums.add(*counts); }};
+  counting.make_row_consumer = [&](const ImageFiles&, const Plan& plan) {
+    return RowConsumer{make_counting_writer(plan.output, counts), [&] { sums.add(*counts); }};
   };
   for (std::int64_t number = range_.first; number <= range_.last; ++number) {
     *counts = {};

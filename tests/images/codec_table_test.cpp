@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -25,6 +26,13 @@ namespace {
 std::string upper(std::string text) {
   std::ranges::transform(text, text.begin(), [](char c) { return c >= 'a' && c <= 'z' ? c - 32 : c; });
   return text;
+}
+
+// The rows before those of tensors (tensor_codec_test.cpp).
+std::span<const Codec> image_codecs() {
+  const auto all = codec_table();
+  return all.first(static_cast<std::size_t>(
+      std::ranges::find(all, true, &Codec::holds_tensors) - all.begin()));
 }
 
 Bytes written(const Codec& codec, const Image& image, const EncodeOptions& options = {}) {
@@ -70,7 +78,7 @@ bool colors_are(const ConstHostPlane& pixels, int value) {
 }
 
 TEST(CodecTable, EveryRowIsComplete) {
-  for (const Codec& codec : codec_table()) {
+  for (const Codec& codec : image_codecs()) {
     SCOPED_TRACE(std::string(codec.name));
     EXPECT_FALSE(codec.name.empty());
     EXPECT_FALSE(codec.endings.empty());
@@ -114,16 +122,17 @@ TEST(CodecTable, FormatDescriptionsMatchTheirRows) {
     EXPECT_EQ(info.name, codec.name);
     EXPECT_EQ(info.endings.data(), codec.endings.data());
     EXPECT_EQ(info.readable, codec.open != nullptr);
-    EXPECT_EQ(info.writable, codec.make_writer != nullptr);
+    EXPECT_EQ(info.can_be_written(), codec.make_writer != nullptr);
+    EXPECT_FALSE(info.writable && info.holds_tensors);
     EXPECT_EQ(info.holds_alpha, codec.holds.has(2) || codec.holds.has(4));
     EXPECT_EQ(info.holds_color, codec.holds.has(3) || codec.holds.has(4));
   }
 }
 
 TEST(CodecTable, EveryRowRecognisesOnlyItsOwnFiles) {
-  for (const Codec& codec : codec_table()) {
+  for (const Codec& codec : image_codecs()) {
     const Bytes file = file_of(codec);
-    for (const Codec& other : codec_table()) {
+    for (const Codec& other : image_codecs()) {
       if (is_another_name(other) || is_another_name(codec)) continue;
       EXPECT_EQ(other.recognises(file), &other == &codec) << other.name << " sees a file of " << codec.name;
     }
@@ -140,11 +149,11 @@ TEST(CodecTable, EveryRowRecognisesOnlyItsOwnFiles) {
 
 // No row recognises the empty file, or reads beyond a truncated one.
 TEST(CodecTable, TruncatedBeginningsAreNotOverread) {
-  for (const Codec& codec : codec_table()) {
+  for (const Codec& codec : image_codecs()) {
     const Bytes file = file_of(codec);
     for (std::size_t size = 0; size <= std::min<std::size_t>(file.size(), 80); ++size) {
       const Bytes beginning(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size));
-      for (const Codec& row : codec_table()) {
+      for (const Codec& row : image_codecs()) {
         if (is_another_name(row)) continue;
         EXPECT_FALSE(size == 0 && row.recognises(beginning)) << row.name;
         if (!row.recognises(beginning)) continue;
@@ -164,7 +173,7 @@ TEST(CodecTable, TruncatedBeginningsAreNotOverread) {
 TEST(CodecTable, ClaimedSizesMatchDecodedPixels) {
   DecodeOptions as_stored;
   as_stored.orient = false;
-  for (const Codec& codec : codec_table()) {
+  for (const Codec& codec : image_codecs()) {
     const Bytes file = file_of(codec);
     const FileClaim claim = codec.claim(file);
     const Shape shape = open_reader(file, as_stored)->header().shape;
@@ -177,7 +186,7 @@ TEST(CodecTable, ClaimedSizesMatchDecodedPixels) {
 
 // For all channels and libraries, the reader returns storable_shape(), which the row supports.
 TEST(CodecTable, WrittenFilesReadBack) {
-  for (const Codec& codec : codec_table()) {
+  for (const Codec& codec : image_codecs()) {
     if (codec.make_writer == nullptr) {
       EXPECT_THROW((void)make_writer(codec.format, {4, 3, 1}), Error) << codec.name;
       continue;
@@ -204,7 +213,7 @@ TEST(CodecTable, WrittenFilesReadBack) {
 }
 
 TEST(CodecTable, EveryRowThatWritesMarksItsFiles) {
-  for (const Codec& codec : codec_table()) {
+  for (const Codec& codec : image_codecs()) {
     if (codec.make_writer == nullptr) continue;
     const Image grey = synthesize(parse_pattern("ramp"), {9, 5, 1}, 1);
     for (const Mark mark : {Mark::none, Mark::result, Mark::synthetic})
@@ -216,7 +225,7 @@ TEST(CodecTable, EveryRowThatWritesMarksItsFiles) {
 TEST(CodecTable, StbFormatsHaveRows) {
   int read = 0;
   int written = 0;
-  for (const Codec& codec : codec_table()) {
+  for (const Codec& codec : image_codecs()) {
     read += stb_reads(codec.format) ? 1 : 0;
     written += stb_writes(codec.format) ? 1 : 0;
     EXPECT_EQ(codec.add_mark != nullptr, stb_writes(codec.format)) << codec.name;
@@ -233,7 +242,7 @@ TEST(CodecTable, LibrariesReportMemoryOutsideThePool) {
   const Image image = synthesize(parse_pattern("photo"), {64, 48, 3}, 1);
   DecodeOptions stb;
   stb.codec = CodecChoice::stb;
-  for (const Codec& codec : codec_table()) {
+  for (const Codec& codec : image_codecs()) {
     if (codec.make_writer == nullptr) continue;
     const Bytes file = file_of(codec);
     const bool whole_in_library = codec.format == Format::webp;

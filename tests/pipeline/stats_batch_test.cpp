@@ -77,9 +77,9 @@ TEST_F(StatsBatch, CountsDoNotDependOnJobs) {
     BatchSettings settings;
     settings.jobs = jobs;
     settings.threads = 4;
-    settings.make_row_consumer = [&](const ImageFiles&, const Shape& shape) {
+    settings.make_row_consumer = [&](const ImageFiles&, const Plan& plan) {
       auto counts = std::make_shared<SampleCounts>();
-      return RowConsumer{make_counting_writer(shape, counts),
+      return RowConsumer{make_counting_writer(plan.output, counts),
                          [&collector, counts] { collector.add(*counts); }};
     };
     EXPECT_EQ(run(std::move(settings)).done, 20U);
@@ -92,9 +92,9 @@ TEST_F(StatsBatch, CountsDoNotDependOnJobs) {
 TEST_F(StatsBatch, RejectionFailsOnlyItsImage) {
   BatchSettings settings;
   settings.jobs = 2;
-  settings.make_row_consumer = [&](const ImageFiles& files, const Shape& shape) {
+  settings.make_row_consumer = [&](const ImageFiles& files, const Plan& plan) {
     if (files.number == 3) throw Error(ErrorKind::input, "not wanted");
-    return RowConsumer{make_counting_writer(shape, std::make_shared<SampleCounts>()),
+    return RowConsumer{make_counting_writer(plan.output, std::make_shared<SampleCounts>()),
                        [number = files.number] {
                          if (number == 7) throw Error(ErrorKind::input, "not accepted");
                        }};

@@ -44,6 +44,9 @@ ROWS = [
         lambda r: r.info("o.tif")["compression"].startswith("LZW")),
     Row("--tiff-tile", "imgpipe a.png o.tif --tiff-tile 16", "`imgpipe info` reports tiles of 16x16",
         lambda r: "16x16" in r.info("o.tif")["layout"]),
+    Row("--tensor", "imgpipe b.jpg in/b.jpg {} o.npy --stages normalize:clip", "one array with a row for each image",
+        lambda r: b"'shape': (2, 3, 64, 96)" in r.bytes("o.npy") and
+        r.text("o.npy.names.txt") == "b.jpg\nin/b.jpg\n"),
     Row("--overwrite", "imgpipe a.png foreign.png --overwrite", "replaced; without it, exit 2 and no change",
         lambda r: r.info("foreign.png")["format"] == "png" and
         r.run("rm foreign.png; echo x >foreign.png; imgpipe a.png foreign.png").code == 2 and

@@ -1,0 +1,46 @@
+#include "app/process_options/tensor_options.h"
+
+#include <utility>
+
+#include "app/options/option_parser.h"
+#include "app/options/option_values.h"
+#include "images/error.h"
+#include "kernels/frame.h"
+#include "kernels/stage.h"
+
+namespace imgpipe {
+
+void read_tensor(const Parser& parser, ProcessOptions& options) {
+  if (!parser.has("tensor")) return;
+  constexpr std::pair<const char*, const char*> kRefused[] = {
+      {"output", "FILE is the only output; remove --output"},
+      {"name", "there is only one output; name it by --tensor"},
+      {"format", "the extension of FILE selects the format; remove --format"},
+      {"update", "the file is always written whole; remove --update"},
+      {"skip-existing", "the file is always written whole; remove --skip-existing"},
+      {"shard", "a shard cannot add to a file; give each process its own --files-from and FILE"}};
+  for (const auto& [option, why] : kRefused) {
+    if (parser.has_option(option))
+      usage("--tensor: cannot be combined with --" + std::string(option) + "; " + why);
+  }
+  options.output.path = file_with_ending("tensor", parser.text("tensor"), {".npy", ".safetensors"});
+  options.output.format = format_by_ending(options.output.path);
+  options.output.is_tensor = true;
+}
+
+std::string tensor_names_file(const OutputOptions& output) {
+  return output.is_tensor && output.format == Format::npy ? output.path + ".names.txt" : "";
+}
+
+void check_output_holds(const ProcessOptions& options, Format format, const std::string& output) {
+  const std::vector<StageRequest>& steps = options.stages.steps;
+  std::optional<TensorType> tensor;
+  if (!steps.empty() && steps.back().stage->tensor != nullptr)
+    tensor = steps.back().stage->tensor(FrameType{}, steps.back().parameters);
+  if (!tensor && !format_info(format).holds_tensors) return;  // depends on the image
+  naming(output, [&] {
+    (void)storable_shape(format, tensor ? tensor->frame() : Shape{1, 1, 1}, tensor.has_value());
+  });
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,23 @@
+// --tensor: all results in one file of tensors, in place of OUTPUT.
+#pragma once
+
+#include <string>
+
+#include "app/process_options/process_options.h"
+
+namespace imgpipe {
+
+class Parser;
+
+// Reads --tensor into options.output, after the other options. Throws Error(usage) for options that
+// contradict it.
+void read_tensor(const Parser& parser, ProcessOptions& options);
+
+// Returns the path of the names of the rows; empty for .safetensors, which holds them.
+[[nodiscard]] std::string tensor_names_file(const OutputOptions& output);
+
+// Throws Error(usage) with the output's name if `format` cannot hold what the stages make: an image or a
+// tensor.
+void check_output_holds(const ProcessOptions& options, Format format, const std::string& output);
+
+}  // namespace imgpipe

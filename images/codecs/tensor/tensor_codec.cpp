@@ -1,0 +1,144 @@
+#include "images/codecs/tensor/tensor_codec.h"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+
+#include "images/codecs/mark.h"
+#include "images/codecs/raw_writer.h"
+#include "images/codecs/sniff.h"
+
+namespace imgpipe {
+namespace {
+
+using namespace std::string_view_literals;
+
+static_assert(std::endian::native == std::endian::little, "the elements are written as they are in memory");
+
+// Both headers end with white space up to the elements.
+constexpr std::string_view kNpyMagic = "\x93NUMPY\x01\x00"sv;
+constexpr std::size_t kNpyAlignment = 64, kNpyLengthBytes = 2;
+constexpr std::size_t kSafetensorsAlignment = 8, kSafetensorsLengthBytes = 8;
+// The dictionary of a .npy must not have other keys, so the white space after it holds a plain mark. Other
+// writers pad with spaces only.
+constexpr std::string_view kNpyMark = " \t \t\t  \t"sv;
+constexpr std::string_view kSafetensorsMark = R"({"__metadata__":{"software":")"sv;
+
+std::size_t rounded_up_to(std::size_t size, std::size_t alignment) {
+  return (size + alignment - 1) / alignment * alignment;
+}
+
+std::string little_endian_text(std::uint64_t value, std::size_t bytes) {
+  std::string text;
+  for (std::size_t i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xFFU);
+  return text;
+}
+
+std::string joined_numbers(std::span<const std::int64_t> numbers, const char* comma) {
+  std::string text;
+  for (const std::int64_t number : numbers) text += (text.empty() ? "" : comma) + std::to_string(number);
+  return text;
+}
+
+struct ElementNames {
+  std::string_view npy, safetensors;  // empty: not supported
+};
+
+ElementNames element_names(Sample sample) {
+  switch (sample) {
+    case Sample::f32:
+      return {"<f4", "F32"};
+    case Sample::f16:
+      return {"<f2", "F16"};
+    case Sample::bf16:
+      return {"", "BF16"};
+    case Sample::u8:
+    case Sample::u16:
+      break;
+  }
+  unreachable();
+}
+
+// Escapes printable text and line ends.
+std::string json_text(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '"' || c == '\\') escaped += '\\';
+    escaped += c == '\n' ? "\\n" : std::string(1, c);
+  }
+  return escaped;
+}
+
+std::string npy_header(const TensorHeader& header, std::size_t bytes) {
+  std::string text = "{'descr': '" + std::string(element_names(header.sample).npy) +
+                     "', 'fortran_order': False, 'shape': (" + joined_numbers(header.dimensions, ", ") +
+                     "), }";
+  const std::string end = std::string(header.mark == Mark::none ? ""sv : kNpyMark) + "\n";
+  const std::size_t before = kNpyMagic.size() + kNpyLengthBytes;
+  const std::size_t size = std::max(rounded_up_to(before + text.size() + end.size(), kNpyAlignment), bytes);
+  text.resize(size - before - end.size(), ' ');
+  return std::string(kNpyMagic) + little_endian_text(size - before, kNpyLengthBytes) + text + end;
+}
+
+std::string safetensors_header(const TensorHeader& header, std::size_t bytes) {
+  std::string metadata;
+  if (header.mark != Mark::none) metadata = R"("software":")" + mark_text(header.mark) + '"';
+  if (!header.names.empty()) {
+    metadata += (metadata.empty() ? "" : ",") + std::string(R"("names":")");
+    for (std::size_t i = 0; i < header.names.size(); ++i)
+      metadata += (i == 0 ? "" : "\\n") + json_text(header.names[i]);
+    metadata += '"';
+  }
+  std::int64_t data_bytes = bytes_per_sample(header.sample);
+  for (const std::int64_t dimension : header.dimensions) data_bytes *= dimension;
+  std::string text = "{";
+  if (!metadata.empty()) text += R"("__metadata__":{)" + metadata + "},";
+  text += "\"" + std::string(kTensorKey) + R"(":{"dtype":")" +
+          std::string(element_names(header.sample).safetensors) + R"(","shape":[)" +
+          joined_numbers(header.dimensions, ",") + R"(],"data_offsets":[0,)" + std::to_string(data_bytes) +
+          "]}}";
+  const std::size_t size =
+      std::max(rounded_up_to(kSafetensorsLengthBytes + text.size(), kSafetensorsAlignment), bytes);
+  text.resize(size - kSafetensorsLengthBytes, ' ');
+  return little_endian_text(text.size(), kSafetensorsLengthBytes) + text;
+}
+
+std::unique_ptr<Writer> make_tensor_writer(Format format, const Shape& shape, const EncodeOptions& options) {
+  const auto dimensions = options.tensor->dimensions();
+  const TensorHeader header{
+      .dimensions = {dimensions.begin(), dimensions.end()}, .sample = shape.sample, .mark = options.mark};
+  return make_raw_writer(tensor_header(format, header), shape, false);
+}
+
+}  // namespace
+
+std::string tensor_header(Format format, const TensorHeader& header, std::size_t bytes) {
+  return format == Format::npy ? npy_header(header, bytes) : safetensors_header(header, bytes);
+}
+
+std::unique_ptr<Writer> make_npy_writer(Shape shape, const EncodeOptions& options) {
+  return make_tensor_writer(Format::npy, shape, options);
+}
+
+std::unique_ptr<Writer> make_safetensors_writer(Shape shape, const EncodeOptions& options) {
+  return make_tensor_writer(Format::safetensors, shape, options);
+}
+
+Mark find_npy_mark(Bytes beginning) {
+  if (!matches_at(beginning, 0, kNpyMagic)) return Mark::none;
+  const std::size_t end =
+      kNpyMagic.size() + kNpyLengthBytes + little_endian(beginning, kNpyMagic.size(), kNpyLengthBytes);
+  const std::size_t mark_bytes = kNpyMark.size() + 1;
+  return end > mark_bytes && matches_at(beginning, end - mark_bytes, std::string(kNpyMark) + "\n")
+             ? Mark::result
+             : Mark::none;
+}
+
+Mark find_safetensors_mark(Bytes beginning) {
+  if (!matches_at(beginning, kSafetensorsLengthBytes, kSafetensorsMark)) return Mark::none;
+  const Bytes text = beginning.subspan(kSafetensorsLengthBytes + kSafetensorsMark.size());
+  const auto end = std::ranges::find(text, std::byte{'"'});
+  return end == text.end() ? Mark::none : mark_of(Bytes(text.begin(), end));
+}
+
+}  // namespace imgpipe

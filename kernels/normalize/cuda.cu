@@ -1,0 +1,123 @@
+// A lane handles four adjacent pixels at a time: one load and one store of four samples per channel.
+#include "kernels/normalize/normalize.h"
+#include "kernels/shared/device_rows.cuh"
+
+namespace imgpipe {
+namespace {
+
+constexpr int kNormalizePixels = 4;  // per lane
+constexpr int kNormalizeThreads = 256;
+constexpr int kNormalizeBlocks = 8;  // per multiprocessor
+
+// Four samples as one load and one store.
+template <class T>
+struct alignas(kNormalizePixels * sizeof(T)) NormalizeSamples {
+  T sample[kNormalizePixels];
+};
+
+template <class From, class To>
+struct NormalizeImages {
+  Plane<const From, Device> in[kNormalizeChannels];  // interleaved: the first
+  Plane<To, Device> out;
+  bool in_mixed, out_mixed;
+};
+
+// Stores the first `count` of four samples, if it is less than four.
+template <class To>
+__device__ __forceinline__ void store_some(const NormalizeSamples<To>& made, To* to, std::int64_t count) {
+  if (count >= kNormalizePixels) {
+    *reinterpret_cast<NormalizeSamples<To>*>(to) = made;
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < kNormalizePixels; ++k) {
+    if (k < count) to[k] = made.sample[k];
+  }
+}
+
+// Processes rows of pixels of all channels. Shared memory: the tables of 8-bit samples, at most 3 KiB,
+// complete after the barrier; those of 16-bit samples are read through the caches. Padding of the input is
+// read, padding of the output never written.
+template <class From, class To, int Channels>
+__global__ __launch_bounds__(
+    kNormalizeThreads,
+    fitting_blocks(kNormalizeThreads,
+                   kNormalizeBlocks)) void normalize_kernel(NormalizeImages<From, To> images,
+                                                            const To* table) {
+  constexpr int kValues = kLargest<From> + 1;
+  __shared__ To shared_table[kIsWide<From> ? 1 : Channels * kValues];
+  if constexpr (!kIsWide<From>) {
+    for (int i = static_cast<int>(threadIdx.x); i < Channels * kValues; i += kNormalizeThreads)
+      shared_table[i] = table[i];
+    __syncthreads();
+  }
+  const auto element = [&](int c, From v) {
+    if constexpr (kIsWide<From>) {
+      return __ldg(table + c * kValues + v);
+    } else {
+      return shared_table[c * kValues + v];
+    }
+  };
+  const std::int64_t width = images.in[0].width;
+  const std::int64_t height = images.in[0].height;
+  for (RowSegments<1, kNormalizePixels> at(width, height); at.inside(); at.next()) {
+    const std::int64_t left = width - at.x();
+    if (left <= 0) continue;
+    From read[Channels * kNormalizePixels];  // [x * Channels + c] if interleaved, else [c * 4 + x]
+#pragma unroll
+    for (int i = 0; i < Channels; ++i) {
+      const From* const from = images.in_mixed
+                                   ? images.in[0].row(at.y()) + at.x() * Channels + i * kNormalizePixels
+                                   : images.in[i].row(at.y()) + at.x();
+      const auto four = *reinterpret_cast<const NormalizeSamples<From>*>(from);
+#pragma unroll
+      for (int k = 0; k < kNormalizePixels; ++k) read[i * kNormalizePixels + k] = four.sample[k];
+    }
+    To made[Channels][kNormalizePixels];
+#pragma unroll
+    for (int c = 0; c < Channels; ++c) {
+#pragma unroll
+      for (int k = 0; k < kNormalizePixels; ++k)
+        made[c][k] = element(c, images.in_mixed ? read[k * Channels + c] : read[c * kNormalizePixels + k]);
+    }
+#pragma unroll
+    for (int i = 0; i < Channels; ++i) {
+      NormalizeSamples<To> four;
+#pragma unroll
+      for (int k = 0; k < kNormalizePixels; ++k) {
+        const int mixed = i * kNormalizePixels + k;  // index among the lane's interleaved samples
+        four.sample[k] = images.out_mixed ? made[mixed % Channels][mixed / Channels] : made[i][k];
+      }
+      if (images.out_mixed) {
+        store_some(four, images.out.row(at.y()) + at.x() * Channels + i * kNormalizePixels,
+                   left * Channels - i * kNormalizePixels);
+      } else {
+        store_some(four, images.out.row(i * height + at.y()) + at.x(), left);
+      }
+    }
+  }
+}
+
+template <class From, class To>
+CudaStatus launch_normalize(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const FrameType& type = call.in.type;
+  const bool color = type.color_channels == kNormalizeChannels;
+  NormalizeImages<From, To> images{
+      {}, call.out.plane<To>(0), type.layout == Layout::interleaved, call.out.type.color_channels > 1};
+  for (std::size_t i = 0; i < kNormalizeChannels; ++i) images.in[i] = call.in.plane<From>(i);
+  const FrameType rows{.width = images.in[0].width, .height = images.in[0].height};
+  const unsigned grid = stride_blocks<1, kNormalizePixels>(launch, rows, kNormalizeThreads, kNormalizeBlocks);
+  const auto kernel = color ? normalize_kernel<From, To, kNormalizeChannels> : normalize_kernel<From, To, 1>;
+  kernel<<<grid, kNormalizeThreads, 0, launch.stream>>>(images, call.table.as<To>());
+  return cudaGetLastError();
+}
+
+}  // namespace
+
+CudaStatus normalize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return visit_normalize(call, call.out.type.sample, [&]<class From, class To>(From, To) {
+    return launch_normalize<From, To>(call, launch);
+  });
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,169 @@
+"""Random cases for pillow_compare.py: an image, a list of stages, and Pillow's result of the same."""
+import random
+from fractions import Fraction
+
+import numpy as np
+from PIL import Image, ImageOps
+from PIL import __version__ as PILLOW
+
+VERSION = tuple(map(int, PILLOW.split(".")[:2]))
+FILTERS = {"box": Image.BOX, "bilinear": Image.BILINEAR, "hamming": Image.HAMMING, "bicubic": Image.BICUBIC,
+           "lanczos": Image.LANCZOS}
+# Before 13.0, I;16 is resized by other arithmetic, or not at all.
+MODES = ("L", "LA", "RGB", "RGBA") + (("I;16",) if VERSION >= (13, 0) else ())
+RULE = "" if VERSION >= (13, 0) else ":rule=pillow12"
+LARGEST = 3000
+
+
+def random_side(numbers):
+    """1 to LARGEST, each power of two as likely as the next."""
+    return min(LARGEST, int(2 ** numbers.uniform(0, np.log2(LARGEST + 1))))
+
+
+def random_image(numbers, mode, size):
+    """Noise, ramps, or the two extremes, where filters overshoot most."""
+    channels = len(Image.new(mode, (1, 1)).getbands())
+    dtype, white = (np.uint16, 65535) if mode == "I;16" else (np.uint8, 255)
+    made = np.random.Generator(np.random.PCG64(numbers.getrandbits(64)))
+    shape = (size[1], size[0]) if channels == 1 else (size[1], size[0], channels)
+    content = numbers.choice(("noise", "noise", "ramp", "extremes"))
+    if content == "noise":
+        samples = made.integers(0, white + 1, shape, dtype)
+    elif content == "extremes":
+        samples = made.integers(0, 2, shape, dtype) * dtype(white)
+    else:
+        samples = (np.arange(np.prod(shape)).reshape(shape) * numbers.randrange(1, white) // 7 % (white + 1)).astype(dtype)
+    if mode in ("LA", "RGBA") and numbers.random() < 0.7:
+        opaque = made.integers(0, 3, shape[:2])
+        samples[..., -1] = np.where(opaque == 0, 0, np.where(opaque == 1, white, samples[..., -1]))
+    return Image.fromarray(samples, mode) if VERSION < (11, 3) else Image.fromarray(samples)
+
+
+def random_color(numbers, mode):
+    return "#" + "".join(f"{numbers.randrange(256):02x}" for _ in range(4 if mode in ("LA", "RGBA") else 3))
+
+
+# Each kind of case returns (stages, Pillow's result), or None if Pillow refuses it.
+
+def exact(numbers, image, method):
+    size = random_side(numbers), random_side(numbers)
+    return f"resize:{size[0]}:{size[1]}:{method}{RULE}", image.resize(size, FILTERS[method])
+
+
+def one_axis(numbers, image, method):
+    """The axis that keeps its size is not filtered."""
+    side = random_side(numbers)
+    size = (image.width, side) if numbers.random() < 0.5 else (side, image.height)
+    return f"resize:{size[0]}:{size[1]}:{method}{RULE}", image.resize(size, FILTERS[method])
+
+
+def cover(numbers, image, method):
+    size = random_side(numbers), random_side(numbers)
+    return (f"resize:{size[0]}:{size[1]}:{method}:fit=cover{RULE}",
+            ImageOps.fit(image, size, method=FILTERS[method]))
+
+
+def fits(image, size):
+    """Whether a side of the contained image would round to 0, which Pillow refuses."""
+    scale = min(Fraction(size[0], image.width), Fraction(size[1], image.height))
+    return min(image.width * scale, image.height * scale) > Fraction(1, 2)
+
+
+def contain(numbers, image, method):
+    size = random_side(numbers), random_side(numbers)
+    if image.mode == "I;16" or not fits(image, size):
+        return None
+    color = random_color(numbers, image.mode)
+    return (f"resize:{size[0]}:{size[1]}:{method}:fit=contain:background={color}{RULE}",
+            ImageOps.pad(image, size, method=FILTERS[method], color=color))
+
+
+def edge_sizes(image, side):
+    """(parameters of resize, size) for every documented rounding."""
+    width, height = image.size
+    short, long = min(image.size), max(image.size)
+    for name, longer, shorter in (
+            ("pillow", round(height / width * side if width < height else width / height * side),
+             round(height / width * side if width > height else width / height * side)),
+            ("torchvision", int(side * long / short), int(side * short / long)),
+            ("transformers", int(side * long / short), None)):
+        for edge, other in (("shortest", longer), ("longest", shorter)):
+            if other is None or not 1 <= other <= 3 * LARGEST:
+                continue
+            upright = (width <= height) == (edge == "shortest")
+            size = (side, side) if width == height else (side, other) if upright else (other, side)
+            yield f"{edge}={side}:sizes={name}", size
+
+
+def edge(numbers, image, method):
+    found = list(edge_sizes(image, random_side(numbers)))
+    if not found:
+        return None
+    parameters, size = numbers.choice(found)
+    return f"resize:{parameters}:method={method}{RULE}", image.resize(size, FILTERS[method])
+
+
+def percent(numbers, image, method):
+    share = numbers.randrange(1, 300)
+    size = round(share / 100 * image.width), round(share / 100 * image.height)
+    if min(size) < 1 or max(size) > LARGEST:
+        return None
+    return f"resize:{share}%:{method}{RULE}", ImageOps.scale(image, share / 100, FILTERS[method])
+
+
+def crop_after(numbers, image, method):
+    """A resize, and a part of its result."""
+    stages, made = exact(numbers, image, method)
+    width, height = numbers.randint(1, made.width), numbers.randint(1, made.height)
+    x, y = numbers.randint(0, made.width - width), numbers.randint(0, made.height - height)
+    return f"{stages},crop:{width}x{height}+{x}+{y}", made.crop((x, y, x + width, y + height))
+
+
+def flatten(numbers, image, _):
+    if image.mode not in ("LA", "RGBA"):
+        return None
+    color = random_color(numbers, "RGB")
+    background = Image.new("RGBA", image.size, color)
+    if image.mode == "LA":
+        color = "#" + color[1:3] * 3
+        background = Image.new("RGBA", image.size, color)
+    made = Image.alpha_composite(background, image.convert("RGBA")).convert("RGB")
+    return f"flatten:{color}", made.convert("L") if image.mode == "LA" else made
+
+
+def rgb(_, image, __):
+    return ("rgb", image.convert("RGB")) if image.mode not in ("RGB", "I;16") else None
+
+
+def channel(numbers, image, _):
+    bands = image.getbands()
+    chosen = numbers.randrange(len(bands))
+    return (f"channel:{chosen + 1}", image.getchannel(chosen)) if len(bands) > 1 else None
+
+
+KINDS = {exact: 10, one_axis: 2, cover: 4, contain: 3, edge: 4, percent: 1, crop_after: 1, flatten: 1, rgb: 1,
+         channel: 1}
+
+
+class Case:
+    """Case `number` of a seed: the same on every machine."""
+
+    def __init__(self, seed, number):
+        numbers = random.Random(f"{seed}:{number}")
+        self.made = None
+        while self.made is None:
+            self.mode = numbers.choice(MODES)
+            self.image = random_image(numbers, self.mode, (random_side(numbers), random_side(numbers)))
+            method = numbers.choice(tuple(FILTERS))
+            kind = numbers.choices(tuple(KINDS), tuple(KINDS.values()))[0]
+            self.made = kind(numbers, self.image, method)
+        self.stages, self.expected = self.made
+        self.threads = numbers.choice((1, 1, 2, 3))
+
+
+def file_cases(image):
+    """(stages, Pillow's result) for an image from a file."""
+    for method, number in FILTERS.items():
+        for size in ((224, 224), (image.width * 2 // 3 + 1, image.height // 5 + 1), (image.width + 97, 31)):
+            yield f"resize:{size[0]}:{size[1]}:{method}{RULE}", image.resize(size, number)
+    yield f"resize:160:90:bicubic:fit=cover{RULE}", ImageOps.fit(image, (160, 90), method=Image.BICUBIC)

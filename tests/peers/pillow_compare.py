@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Compares resizing and the canvas stages with Pillow, sample by sample, on every engine.
+
+    pillow_compare.py SERVER [--cases N] [--corpus DIRECTORY] [--version VERSION]... [--environments DIRECTORY]
+
+SERVER is build/release/tests/stage_server. Compares N random cases (default: 10,000; sides of 1 to 3,000 pixels) and
+the images of the directory with Pillow's results, on the reference, on the CPU with every instruction set, and on CUDA
+if there is a device. Each --version is compared in a virtual environment of its own, which is made if it is missing;
+without --version, the installed Pillow.
+
+    --seed N          other random cases (default: 1)
+    --case K          only case K; a difference prints the command
+    --engine NAME     reference, cuda, or cpu:TARGET; may be repeated
+
+Exit code 0: all equal; 1: a difference; 77: a version of Pillow is missing.
+"""
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+from stage_server import StageError, StageServer
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("server")
+    parser.add_argument("--cases", type=int, default=10000)
+    parser.add_argument("--corpus", type=pathlib.Path)
+    parser.add_argument("--version", action="append", default=[])
+    parser.add_argument("--environments", type=pathlib.Path, default=pathlib.Path("build/peers"))
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--case", type=int)
+    parser.add_argument("--engine", action="append", default=[])
+    return parser.parse_args()
+
+
+# ---- one virtual environment for each version of Pillow ------------------------------------------------------------
+
+def python_with(version, directory):
+    """The interpreter of an environment with this Pillow, or None if pip cannot install it."""
+    place = directory / f"pillow-{version}"
+    python = place / "bin" / "python3"
+    has_version = [python, "-c", f"import numpy, PIL; assert PIL.__version__ == '{version}'"]
+    if python.exists() and subprocess.run(has_version, check=False, capture_output=True).returncode == 0:
+        return python
+    pip = [python, "-m", "pip", "install", "-q", "--retries", "1", "--timeout", "10", f"pillow=={version}", "numpy"]
+    for command in ([sys.executable, "-m", "venv", "--system-site-packages", place], pip):
+        made = subprocess.run(command, check=False, capture_output=True, text=True)
+        if made.returncode != 0:
+            print(f"SKIPPED: Pillow {version}: {(made.stderr or made.stdout).strip().splitlines()[-1]}")
+            return None
+    return python
+
+
+def compare_versions(options):
+    """Runs this script once for each version; returns its exit code."""
+    codes = []
+    left_out = [argument for pair in zip(["--version"] * len(options.version), options.version) for argument in pair]
+    others = list(sys.argv[1:])
+    for word in left_out:
+        if word in others:
+            others.remove(word)
+    for version in options.version:
+        python = python_with(version, options.environments)
+        codes.append(77 if python is None else
+                     subprocess.run([python, __file__, *others], check=False).returncode)
+    return 1 if any(code not in (0, 77) for code in codes) else max(codes)
+
+
+# ---- comparison ----------------------------------------------------------------------------------------------------
+
+class Comparison:
+    def __init__(self, server, engines):
+        self.server, self.engines = server, engines
+        self.runs = self.different = self.samples = 0
+        self.failed = False
+
+    def compare(self, image, stages, expected, name, threads=1):
+        """Compares one list of stages on every engine; `name` finds the case again."""
+        expected = np.asarray(expected)
+        self.server.image(np.asarray(image))
+        for device, target in self.engines:
+            self.runs += 1
+            self.samples += expected.size
+            try:
+                got = self.server.run(stages, device, target, threads)
+            except StageError as error:
+                self.fail(name, stages, device, target, f"imgpipe: {error}")
+                continue
+            if got.shape != expected.shape or got.dtype != expected.dtype:
+                self.fail(name, stages, device, target, f"{got.shape} {got.dtype}, Pillow's is {expected.shape} "
+                                                        f"{expected.dtype}")
+            elif got.tobytes() != expected.tobytes():
+                away = np.abs(got.astype(np.int64) - expected.astype(np.int64))
+                self.different += np.count_nonzero(away)
+                where = tuple(map(int, np.argwhere(away)[0]))
+                self.fail(name, stages, device, target,
+                          f"{np.count_nonzero(away)} of {away.size} samples, by up to {away.max()}, first at {where}")
+
+    def fail(self, name, stages, device, target, what):
+        self.failed = True
+        engine = f"cpu:{target}" if device == "cpu" else device
+        print(f"DIFFERENT: {stages}: {what}\n    {name} --engine {engine}", flush=True)
+
+
+def engines_of(server, wanted):
+    engines = [("reference", "best"), *(("cpu", target) for target in server.targets())]
+    missing = server.why_no_cuda()
+    if missing:
+        print(f"SKIPPED: cuda: {missing}")
+    else:
+        engines.append(("cuda", "best"))
+    named = {f"cpu:{target}" if device == "cpu" else device: (device, target) for device, target in engines}
+    return [named[name] for name in wanted] if wanted else engines
+
+
+def compare_random(comparison, options, command):
+    from pillow_cases import Case  # pylint: disable=import-outside-toplevel
+    numbers = range(options.cases) if options.case is None else [options.case]
+    for number in numbers:
+        case = Case(options.seed, number)
+        size = "x".join(map(str, case.image.size))
+        comparison.compare(case.image, case.stages, case.expected,
+                           f"{case.mode} {size}, {case.threads} threads: {command} --seed {options.seed} "
+                           f"--case {number}", case.threads)
+    return len(numbers)
+
+
+def compare_files(comparison, options, command):
+    from PIL import Image  # pylint: disable=import-outside-toplevel
+    from pillow_cases import MODES, file_cases  # pylint: disable=import-outside-toplevel
+    count = 0
+    for path in sorted(path for path in options.corpus.rglob("*") if path.is_file()):
+        try:
+            with Image.open(path) as file:
+                image = file.copy() if file.mode in MODES else file.convert("RGB")
+        except Exception:  # pylint: disable=broad-except
+            continue  # Pillow does not open it
+        if image.width * image.height > 4_000_000:
+            image = image.crop((0, 0, min(image.width, 2000), min(image.height, 2000)))
+        count += 1
+        for stages, expected in file_cases(image):
+            comparison.compare(image, stages, expected, f"{path}: {command} --cases 0 --corpus {path.parent}")
+    return count
+
+
+def main():
+    options = arguments()
+    if options.version:
+        return compare_versions(options)
+    try:
+        from PIL import __version__ as pillow  # pylint: disable=import-outside-toplevel
+    except ImportError as missing:
+        print(f"SKIPPED: {missing}")
+        return 77
+    start = time.monotonic()
+    server = StageServer(options.server)
+    comparison = Comparison(server, engines_of(server, options.engine))
+    command = f"{sys.executable} {os.path.relpath(__file__)} {options.server}"
+    cases = compare_random(comparison, options, command)
+    files = compare_files(comparison, options, command) if options.corpus else 0
+    server.close()
+    print(f"Pillow {pillow}: {cases} random cases and {files} files on {len(comparison.engines)} engines: "
+          f"{comparison.runs} runs, {comparison.different} of {comparison.samples} samples different "
+          f"({time.monotonic() - start:.0f} s)")
+    return 1 if comparison.failed or not comparison.runs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
