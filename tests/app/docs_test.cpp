@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,10 @@ std::string code(std::string_view text) {
   return "`" + std::string(text) + "`";
 }
 
-// Describes the values other than words.
+// The cell of a choice with more words has the first two and the last.
+constexpr std::size_t kMaxWords = 8;
+
+// The values without words.
 std::string numbers_of(const Parameter& parameter) {
   switch (parameter.kind) {
     case Parameter::Kind::integer:
@@ -32,17 +36,20 @@ std::string numbers_of(const Parameter& parameter) {
     case Parameter::Kind::choice:
       return "";
     case Parameter::Kind::color:
-      return "a colour";
+      return "colour";
     case Parameter::Kind::real:
-      return "a number";
+      return "number";
   }
   unreachable();
 }
 
 std::string values_of(const Parameter& parameter) {
+  const std::span<const std::string_view> words = parameter.words;
+  if (words.size() > kMaxWords)
+    return code(words[0]) + ", " + code(words[1]) + ", ..., " + code(words.back());
   std::string text = numbers_of(parameter);
   const std::string separator = text.empty() ? ", " : ", or ";
-  for (const std::string_view word : parameter.words) text += (text.empty() ? "" : separator) + code(word);
+  for (const std::string_view word : words) text += (text.empty() ? "" : separator) + code(word);
   return text;
 }
 

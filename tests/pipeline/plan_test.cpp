@@ -198,7 +198,7 @@ TEST(Plan, RejectsInvalidRectangles) {
             "--stages: crop: y: expected 0 to 2147483647, or center, got '99999999999999999999'");
   EXPECT_EQ(refusal("crop:4x4:width=4", kRgb), "--stages: crop: width: given twice");
   EXPECT_EQ(refusal("crop:4x4+0+0:1", kRgb),
-            "--stages: crop: unexpected value '1'; the parameters are width, height, x, y");
+            "--stages: crop: rule: must be one of transformers, torchvision; got '1'");
   EXPECT_EQ(refusal("rotate", kRgb), "--stages: rotate: missing angle; expected 90, 180, 270");
   EXPECT_EQ(refusal("rotate:45", kRgb), "--stages: rotate: angle: must be one of 90, 180, 270; got '45'");
 }
