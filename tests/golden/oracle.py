@@ -392,14 +392,66 @@ def resize_plane(plane, width, height, method):
     return [[half_up(v / pixels) for v in row] for row in sums]
 
 
-def resize(planes, width="0", height="0", method="linear", fit="exact"):
-    h, w = len(planes[0]), len(planes[0][0])
-    width, height = int(width), int(height)
-    proportional = lambda side, by, of: max(1, half_up(Fraction(side * by, of)))
+def edges_of(short, long, n, m, sizes):
+    """The new shorter and longer side for shortest=n and longest=m, 0 if not given."""
+    if sizes == "pillow":
+        around, within = (n, round(long / short * n)), (round(short / long * m), m)
+        return around if n and (not m or around[1] <= m) else within
+    if not n:
+        scale = m / long
+        return (short * m // long, m) if sizes == "torchvision" else (int(short * scale + 0.5), int(long * scale + 0.5))
+    longest = n * long // short
+    if sizes == "torchvision":
+        return (m * n // longest, m) if m and longest > m else (n, longest)
+    if m and long / short * n > m:
+        limited = m * short / long
+        n, longest = round(limited), int(limited * long / short)
+    return (short, long) if n == short else (n, longest)
+
+
+def contained(w, h, width, height):
+    if w / h > width / height:
+        return width, round(h / w * width)
+    return (round(w / h * height), height) if w / h < width / height else (width, height)
+
+
+def covering_box(w, h, width, height):
+    """The edges of the part of an image that fit=cover shows: left, top, right, bottom."""
+    part_w = width / height * h if w / h > width / height else w
+    part_h = w / (width / height) if w / h < width / height else h
+    left, top = (w - part_w) * 0.5, (h - part_h) * 0.5
+    return tuple(map(single, (left, top, left + part_w, top + part_h)))
+
+
+def new_size(w, h, given):
+    width, height, shortest, longest = (int(given.get(k, 0)) for k in ("width", "height", "shortest", "longest"))
+    if "percent" in given:
+        return tuple(half_up(side * Fraction(given["percent"]) / 100) for side in (w, h))
+    if shortest or longest:
+        edges = edges_of(min(w, h), max(w, h), shortest, longest, given.get("sizes", "transformers"))
+        return edges if w <= h else edges[::-1]
+    fit = given.get("fit", "exact")
+    if fit == "contain":
+        return contained(w, h, width, height)
     if fit == "inside" and width and height:
         width, height = (width, 0) if Fraction(width, w) <= Fraction(height, h) else (0, height)
-    width, height = width or proportional(w, height, h), height or proportional(h, width, w)
-    return planes if (width, height) == (w, h) else [resize_plane(p, width, height, method) for p in planes]
+    proportional = lambda side, by, of: half_up(Fraction(side * by, of))
+    return width or proportional(w, height, h), height or proportional(h, width, w)
+
+
+def resize(planes, *values, **named):
+    if values and values[0].endswith("%"):
+        values, named = ("0", "0", *values[1:]), {**named, "percent": values[0][:-1]}
+    elif values and "x" in values[0]:
+        values = (*values[0].split("x"), *values[1:])
+    given = {**dict(zip(("width", "height", "method", "fit"), values)), **named}
+    h, w = len(planes[0]), len(planes[0][0])
+    width, height = (max(1, side) for side in new_size(w, h, given))
+    if (width, height) != (w, h):
+        planes = [Plane(resize_plane(p, width, height, given.get("method", "linear")), p.white) for p in planes]
+    if given.get("fit") == "contain":
+        return pad(planes, f"{given['width']}x{given['height']}", given.get("background", "transparent"))
+    return planes
 
 
 class Refused(Exception):
@@ -421,7 +473,7 @@ def rotate(planes, angle):
     return planes
 
 
-COLORS = {"white": "#ffffff", "black": "#000000", "red": "#ff0000"}
+COLORS = {"transparent": "#00000000", "white": "#ffffff", "black": "#000000", "red": "#ff0000"}
 
 
 def has_alpha(planes):
@@ -510,7 +562,11 @@ STAGES = {
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
     "levels": (levels, ["50:200", "0:1", "254:255", "3:252:8", "1000:40001:16", "100:4000", "0:65535"]),
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
-                        "1:1:area", "13:11"]),
+                        "1:1:area", "13:11", "8x6:area", "50%", "37.5%:area", "percent=130:method=nearest",
+                        "9x7:area:contain", "7x12:fit=contain:background=#c0ffee80", "shortest=3:sizes=pillow",
+                        "longest=9:method=area:sizes=pillow", "shortest=4:longest=5:sizes=pillow",
+                        "shortest=3", "longest=9:method=area:sizes=transformers", "shortest=4:longest=5",
+                        "longest=9:sizes=torchvision", "shortest=4:longest=5:method=area:sizes=torchvision"]),
     "depth": (depth, ["16", "8"]),
     "crop": (crop, ["2x2", "1x1", "3x2+1+0", "2x3:0:1", "5x4:y=0", "4:5:center:0", "4x3:rule=transformers:pad=none",
                     "4x3:rule=torchvision", "9x8:pad=#c0ffee80", "11x4:rule=torchvision:pad=red",
