@@ -1,5 +1,6 @@
-// Resizes: computes each output pixel from the input pixels around the same position. Input and output cover
-// the same rectangle; both axes are treated alike. With n input and m output pixels on an axis:
+// Resizes: computes each output pixel from the input pixels around the same position. Input (for fit=cover, a
+// part of it) and output cover the same rectangle; both axes are treated alike. With n input and m output
+// pixels on an axis:
 //
 //   nearest   pixel floor(c(x)) of the input, c(0) = s / 2, c(x) = c(x - 1) + s, s = n / m in doubles:
 //             Pillow's NEAREST (ImagingTransformAffine in Geometry.c) and, from version 5.0, OpenCV's
@@ -58,11 +59,11 @@ enum class ResizeMethod : std::uint8_t { linear, area, nearest, box, bilinear, h
   return filter_of(method).has_value();
 }
 
-// Of a width and a height, which all but `exact` do not stretch to: inside: the largest size within it.
-// cover: fills it; the input's edges are cut off (ImageOps.fit). contain: a size within it, for a canvas
-// (ImageOps.pad).
+// How the image fills width x height. exact: stretched to that size. inside: the largest size within it that
+// keeps the proportions. cover: that size, from the largest part of the image with its proportions
+// (ImageOps.fit). contain: a size within it, for a canvas of that size (ImageOps.pad).
 enum class ResizeFit : std::uint8_t { exact, inside, cover, contain };
-// The library whose rounding a size by `shortest` and `longest` has.
+// The library whose rounding applies to `shortest` and `longest`.
 enum class ResizeSizes : std::uint8_t { transformers, torchvision, pillow };
 
 inline constexpr std::int64_t kMaxResizeSide = 1'000'000;
@@ -93,19 +94,12 @@ struct ResizeParameters {
   std::int64_t background;  // 0xRRGGBBAA, of the canvas of `contain`
 };
 
-// The part of the input that becomes the output; Pillow stores the edges as floats.
-struct ResizeBox {
-  float left, top, right, bottom;
-};
-
 // One kind of size must be given: sides, edges or a percentage.
 [[nodiscard]] std::string_view resize_problem(const Parameters& parameters);
 // An image that already has the size needs no resizing.
 [[nodiscard]] std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters);
 // Returns the new size (docs/pixels.md#resize), at least 1 and below 2^31 per side.
 [[nodiscard]] FrameType resize_output(const FrameType& in, const Parameters& parameters);
-// Returns the whole input, or, for `cover`, its largest centred part with the output's proportions.
-[[nodiscard]] ResizeBox resize_box(const FrameType& in, const Parameters& parameters);
 // Returns the passes of a step whose method is a filter.
 [[nodiscard]] Resampling resampling_of(const FrameType& in, const Parameters& parameters);
 [[nodiscard]] std::string_view resize_infer(const FrameType& in, const Parameters&, FrameType& out);

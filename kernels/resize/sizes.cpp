@@ -132,6 +132,30 @@ Size size_of(const Size& in, const ResizeParameters& given) {
   unreachable();
 }
 
+// The part of the input that becomes the output. Pillow stores the edges as floats.
+struct Box {
+  float left, top, right, bottom;
+};
+
+// Returns the whole input or, for `cover`, its largest centred part with the output's proportions
+// (ImageOps.fit).
+Box box_of(const Size& in, const ResizeParameters& given) {
+  const auto width = static_cast<double>(in.width);
+  const auto height = static_cast<double>(in.height);
+  double box_width = width;
+  double box_height = height;
+  if (given.fit == ResizeFit::cover) {
+    const double in_ratio = width / height;
+    const double out_ratio = quotient(given.width, given.height);
+    if (in_ratio > out_ratio) box_width = out_ratio * height;
+    if (in_ratio < out_ratio) box_height = width / out_ratio;
+  }
+  const double left = (width - box_width) * 0.5;
+  const double top = (height - box_height) * 0.5;
+  return {static_cast<float>(left), static_cast<float>(top), static_cast<float>(left + box_width),
+          static_cast<float>(top + box_height)};
+}
+
 }  // namespace
 
 std::string_view resize_problem(const Parameters& parameters) {
@@ -142,8 +166,8 @@ std::string_view resize_problem(const Parameters& parameters) {
   const bool on_canvas = given.fit == ResizeFit::cover || given.fit == ResizeFit::contain;
   if (!sides && !edges && !percent)
     return "expected a size: WxH, width=N, height=N, shortest=N, longest=N or N%";
-  if (sides && edges) return "shortest and longest replace width and height; remove one of them";
-  if (percent && (sides || edges)) return "N% cannot be combined with another size; remove one of them";
+  if (sides && edges) return "width and height cannot be combined with shortest and longest; remove one pair";
+  if (percent && (sides || edges)) return "N% cannot be combined with another size; remove one";
   if (on_canvas && (given.width == 0 || given.height == 0))
     return "fit=cover and fit=contain need a width and a height, such as 640x480";
   if (given.fit != ResizeFit::exact && !sides) return "fit needs a width and a height, such as 640x480";
@@ -162,7 +186,9 @@ std::string_view resize_problem(const Parameters& parameters) {
 
 std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters) {
   const FrameType out = resize_output(in, parameters);
-  return out.width == in.width && out.height == in.height ? "the image already has that size" : "";
+  if (out.width != in.width || out.height != in.height) return "";
+  return ResizeParameters(parameters).fit == ResizeFit::contain ? "the image already fits the canvas"
+                                                                : "the image already has that size";
 }
 
 FrameType resize_output(const FrameType& in, const Parameters& parameters) {
@@ -174,29 +200,11 @@ FrameType resize_output(const FrameType& in, const Parameters& parameters) {
   return out;
 }
 
-ResizeBox resize_box(const FrameType& in, const Parameters& parameters) {
-  const ResizeParameters given(parameters);
-  const auto width = static_cast<double>(in.width);
-  const auto height = static_cast<double>(in.height);
-  double box_width = width;
-  double box_height = height;
-  const FloatEnvironment environment;
-  if (given.fit == ResizeFit::cover) {
-    const double in_ratio = width / height;
-    const double out_ratio = quotient(given.width, given.height);
-    if (in_ratio > out_ratio) box_width = out_ratio * height;
-    if (in_ratio < out_ratio) box_height = width / out_ratio;
-  }
-  const double left = (width - box_width) * 0.5;
-  const double top = (height - box_height) * 0.5;
-  return {static_cast<float>(left), static_cast<float>(top), static_cast<float>(left + box_width),
-          static_cast<float>(top + box_height)};
-}
-
 Resampling resampling_of(const FrameType& in, const Parameters& parameters) {
+  const FloatEnvironment environment;
   const ResizeParameters given(parameters);
   const FrameType out = resize_output(in, parameters);
-  const ResizeBox box = resize_box(in, parameters);
+  const Box box = box_of({in.width, in.height}, given);
   return {{in.width, out.width, box.left, box.right},
           {in.height, out.height, box.top, box.bottom},
           filter_of(given.method).value(),

@@ -12,8 +12,7 @@
 namespace imgpipe {
 
 // A colour is 0xRRGGBBAA, 8 bits each.
-inline constexpr std::int64_t kMaxColor = 0xFFFFFFFF;  // opaque white
-inline constexpr std::int64_t kOpaque = 0xFF;          // the alpha of an opaque colour
+inline constexpr std::int64_t kWhiteColor = 0xFFFFFFFF;  // opaque white
 
 // Returns byte `i`: 0 red, 1 green, 2 blue, 3 alpha.
 [[nodiscard]] constexpr Sample8 color_byte(std::int64_t color, int i) {
@@ -25,7 +24,7 @@ inline constexpr std::int64_t kOpaque = 0xFF;          // the alpha of an opaque
   const int r = color_byte(color, 0), g = color_byte(color, 1), b = color_byte(color, 2);
   return static_cast<Sample8>((r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16);
 }
-static_assert(gray_of(kMaxColor) == 255 && gray_of(0xFF0000FF) == 76 && gray_of(0x00FF00FF) == 150);
+static_assert(gray_of(kWhiteColor) == 255 && gray_of(0xFF0000FF) == 76 && gray_of(0x00FF00FF) == 150);
 
 // Returns the sample of channel c of a frame, alpha being the last channel.
 template <class T>

@@ -118,9 +118,8 @@ inline constexpr std::array kCropParameters{
               .words = kCenterRuleNames},
     Parameter{.name = "pad",
               .help = "Colour of the pixels outside the image; none: the rectangle must be inside",
-              .kind = Parameter::Kind::integer,
+              .kind = Parameter::Kind::color,
               .preset = kNoPadding,
-              .most = kMaxColor,
               .words = kPaddingWords},
 };
 
@@ -142,9 +141,8 @@ inline constexpr std::array kFlipParameters{
 inline constexpr std::array kFlattenParameters{
     Parameter{.name = "color",
               .help = "Opaque colour that transparent pixels show",
-              .kind = Parameter::Kind::integer,
-              .preset = kMaxColor,
-              .most = kMaxColor},
+              .kind = Parameter::Kind::color,
+              .preset = kWhiteColor},
 };
 
 inline constexpr std::array kGammaParameters{
@@ -227,8 +225,7 @@ inline constexpr std::array kPadParameters{
               .required = true},
     Parameter{.name = "color",
               .help = "Colour of the new pixels",
-              .kind = Parameter::Kind::integer,
-              .most = kMaxColor,
+              .kind = Parameter::Kind::color,
               .required = true},
     Parameter{.name = "position", .help = "Position of the image", .words = kPadPositionNames},
 };
@@ -243,7 +240,9 @@ inline constexpr std::array kPosterizeParameters{
 };
 
 inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};
-inline constexpr std::array<std::string_view, 2> kResizeFitNames{"exact", "inside"};
+inline constexpr std::array<std::string_view, 4> kResizeFitNames{"exact", "inside", "cover", "contain"};
+inline constexpr std::array<std::string_view, 2> kResizeRuleNames{"pillow13", "pillow12"};  // as FilterRule
+inline constexpr std::array<std::string_view, 3> kResizeSizesNames{"transformers", "torchvision", "pillow"};
 inline constexpr std::array kResizeParameters{
     Parameter{.name = "width",
               .help = "Pixels; 0: in proportion to the height",
@@ -258,8 +257,31 @@ inline constexpr std::array kResizeParameters{
               .words = kResizeMethodNames},
     Parameter{.name = "fit",
               .help = "exact: width x height; inside: the largest size within width x height that keeps the "
-                      "aspect ratio",
+                      "aspect ratio; cover: width x height from the largest centred part of that aspect "
+                      "ratio; contain: inside, on a canvas of width x height",
               .words = kResizeFitNames},
+    Parameter{.name = "shortest",
+              .help = "Pixels of the shorter side, instead of width and height; the other is in proportion",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxResizeSide},
+    Parameter{.name = "longest",
+              .help = "Pixels of the longer side; with shortest: its limit",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxResizeSide},
+    Parameter{.name = "percent",
+              .help = "Of width and height, instead of a size in pixels; short form: resize:50%",
+              .kind = Parameter::Kind::decimal,
+              .most = kMaxResizePercent},
+    Parameter{.name = "rule",
+              .help = "Order of a filter's passes: that of Pillow 13 or of Pillow 12",
+              .words = kResizeRuleNames},
+    Parameter{.name = "sizes",
+              .help = "Library whose rounding applies to shortest and longest",
+              .words = kResizeSizesNames},
+    Parameter{.name = "background",
+              .help = "Colour of the canvas of fit=contain",
+              .kind = Parameter::Kind::color,
+              .preset = ResizeParameters::kNoBackground},
 };
 
 inline constexpr std::array<std::string_view, 3> kRotateAngleNames{"90", "180", "270"};
