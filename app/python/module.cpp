@@ -215,7 +215,9 @@ py::dict report_dict(const RunReport& report) {
   device["why"] = report.why;
   dict["device"] = device;
   dict["input"] = shape_dict(report.input);
-  dict["output"] = shape_dict(report.output);
+  const std::optional<TensorType>& tensor = report.tensor;
+  dict["output"] = shape_dict(tensor ? Shape{tensor->width, tensor->height, tensor->channels, tensor->sample}
+                                     : report.output);
   dict["steps"] = report.steps;
   py::list ranges, rows;
   for (const ContrastRange& range : report.ranges) {

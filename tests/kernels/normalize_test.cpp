@@ -95,7 +95,7 @@ constexpr Shape kGrey{8, 4, 1}, kGreyAlpha{8, 4, 2}, kRgb{8, 4, 3}, kRgba{8, 4, 
 
 TEST(Normalize, RefusesIncompleteValues) {
   const std::string first = "--stages: normalize: ";
-  for (const std::string& step : {"normalize", "normalize:custom", "normalize:dtype=float16"}) {
+  for (const std::string step : {"normalize", "normalize:custom", "normalize:dtype=float16"}) {
     EXPECT_EQ(refusal_of(step, kRgb),
               "--stages: normalize makes tensors and needs imagenet, clip, siglip or mean=...; to stretch "
               "contrast use contrast");
@@ -106,12 +106,12 @@ TEST(Normalize, RefusesIncompleteValues) {
             first + "takes a preset, or mean and std, but not both");
   EXPECT_EQ(refusal_of("normalize:mean=0.5/none/0.5:std=1", kRgb),
             first + "none cannot be combined with numbers");
-  for (const std::string& zero : {"0", "0.0", "-0", "0.5/0.5/0", "1e-60"})
+  for (const std::string zero : {"0", "0.0", "-0", "0.5/0.5/0", "1e-60"})
     EXPECT_EQ(refusal_of("normalize:mean=0.5:std=" + zero, kRgb), first + "std must not be 0");
-  for (const std::string& huge : {"mean=1e39:std=1", "mean=0:std=-1e200"})
+  for (const std::string huge : {"mean=1e39:std=1", "mean=0:std=-1e200"})
     EXPECT_EQ(refusal_of("normalize:" + huge, kRgb),
               first + "mean and std must be numbers that a 32-bit float holds");
-  for (const std::string& number : {"nan", "inf", "-infinity", "0x1p3", "", "0.5/"})
+  for (const std::string number : {"nan", "inf", "-infinity", "0x1p3", "", "0.5/"})
     EXPECT_NE(refusal_of("normalize:mean=" + number + ":std=1", kRgb), "") << number;
 }
 
@@ -133,7 +133,7 @@ TEST(Normalize, RefusesOtherImages) {
     EXPECT_EQ(refusal_of("normalize:clip", shape),
               "normalize:clip on a 8x4 image: alpha is not accepted; insert rgb or flatten before it");
   }
-  for (const std::string& values : {":clip", ":siglip", ":mean=0.1/0.2/0.3:std=0.5"}) {
+  for (const std::string values : {":clip", ":siglip", ":mean=0.1/0.2/0.3:std=0.5"}) {
     EXPECT_EQ(refusal_of("normalize" + values, kGrey),
               "normalize" + values +
                   " on a 8x4 image: grey has one channel, but mean and std have three; insert rgb before it");
