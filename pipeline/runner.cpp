@@ -26,7 +26,6 @@ void check_input(const Shape& input) {
 RunReport report_of(Outcome& outcome, const Engine& engine, const DeviceChoice& choice) {
   RunReport report{.input = outcome.plan.input,
                    .output = outcome.plan.output,
-                   .tensor = outcome.plan.tensor,
                    .implementation = std::string(engine.implementation()),
                    .processor = engine.device_name(),
                    .why = choice.why,

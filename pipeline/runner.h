@@ -38,7 +38,6 @@ struct RunnerSettings {
 
 struct RunReport {
   Shape input, output;
-  std::optional<TensorType> tensor;   // if the result is a tensor; output is then its frame()
   std::string implementation;         // "cpu", "cuda", "reference"
   std::string processor;              // the name of the processor that did the work
   std::string why;                    // the reason for auto's choice; empty if the device was named
@@ -53,7 +52,7 @@ struct RunResult {
   // Owns the memory of `pixels` and `results`, and may outlive the runner. With a CUDA device this is pinned
   // memory, which also keeps the engine and its threads alive: a forked process must not destroy it.
   std::shared_ptr<const void> memory;
-  ConstHostView pixels;  // interleaved, of shape report.output, rows without padding; or the tensor's frame
+  ConstHostView pixels;  // interleaved, of shape report.output, rows without padding
   // The same for each list of a branched plan, in order; the last is `pixels`.
   std::vector<ConstHostView> results;
   RunReport report;

@@ -9,7 +9,6 @@
 
 #include "app/html/html_text.h"
 #include "app/report/count_image.h"
-#include "images/error.h"
 #include "images/image.h"
 #include "images/memory/available_memory.h"
 #include "pipeline/file_encoding.h"
@@ -68,7 +67,6 @@ std::int64_t scaled(std::int64_t side, std::int64_t longest, int most) {
 }  // namespace
 
 Picture make_picture(Reader& reader, int max_side) {
-  if (is_float(reader.header().shape.sample)) throw Error(ErrorKind::input, "cannot show a tensor");
   constexpr std::int64_t kRows = 64;
   const Shape& shape = reader.header().shape;
   const std::int64_t longest = std::max(shape.width, shape.height);

@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <new>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -163,22 +162,6 @@ void release_owned(void* owned) {
   if (!one->of_device || one->process == ::getpid()) delete one;
 }
 
-py::dtype dtype_of(Sample sample) {
-  switch (sample) {
-    case Sample::u8:
-      return py::dtype::of<Sample8>();
-    case Sample::u16:
-      return py::dtype::of<Sample16>();
-    case Sample::f32:
-      return py::dtype::of<float>();
-    case Sample::f16:
-      return py::dtype("float16");
-    case Sample::bf16:
-      throw py::value_error("dtype=bfloat16: numpy has no such type; use float32 or float16");
-  }
-  unreachable();
-}
-
 // Returns the result as an array that owns its memory, without copying.
 py::array array_of(const RunResult& result) {
   const Shape& shape = result.report.output;
@@ -187,15 +170,12 @@ py::array array_of(const RunResult& result) {
   (void)owned.release();
   const auto size = static_cast<py::ssize_t>(bytes_per_sample(shape.sample));
   std::vector<py::ssize_t> sides{shape.height, shape.width}, strides{result.pixels.stride_bytes, size};
-  const std::optional<TensorType>& tensor = result.report.tensor;
-  if (tensor && tensor->layout == TensorLayout::nchw) {
-    sides = {tensor->channels, tensor->height, tensor->width};
-    strides.insert(strides.begin(), tensor->height * result.pixels.stride_bytes);
-  } else if (tensor || shape.channels > 1) {
+  if (shape.channels > 1) {
     sides.push_back(shape.channels);
     strides = {result.pixels.stride_bytes, size * shape.channels, size};
   }
-  return {dtype_of(shape.sample), sides, strides, result.pixels.data, owner};
+  const py::dtype type = visit_any_sample(shape.sample, []<class T>(T) { return py::dtype::of<T>(); });
+  return {type, sides, strides, result.pixels.data, owner};
 }
 
 py::dict shape_dict(const Shape& shape) {
@@ -215,9 +195,7 @@ py::dict report_dict(const RunReport& report) {
   device["why"] = report.why;
   dict["device"] = device;
   dict["input"] = shape_dict(report.input);
-  const std::optional<TensorType>& tensor = report.tensor;
-  dict["output"] = shape_dict(tensor ? Shape{tensor->width, tensor->height, tensor->channels, tensor->sample}
-                                     : report.output);
+  dict["output"] = shape_dict(report.output);
   dict["steps"] = report.steps;
   py::list ranges, rows;
   for (const ContrastRange& range : report.ranges) {
@@ -246,7 +224,6 @@ py::tuple run(const py::array& array, const std::string& stages, const std::stri
   const Shape shape = shape_of(array);
   RunnerLease runner({device, threads});
   Plan plan = runner->plan(shape, stages);
-  (void)dtype_of(plan.output.sample);  // refuses a result that no array holds
   py::array rows = array;
   if (!is_readable_in_place(array, shape)) {
     check_available(shape.bytes());

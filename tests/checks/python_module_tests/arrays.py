@@ -67,17 +67,15 @@ class Arrays(unittest.TestCase):
         wanted = ((array * (1 / 255)).astype(np.float32) - mean) / std
         for device in ("cpu", "reference"):
             for dtype in ("float32", "float16"):
-                got, report = imgpipe.run(array, f"normalize:imagenet:dtype={dtype}", device=device)
+                got = imgpipe.run(array, f"normalize:imagenet:dtype={dtype}", device=device)[0]
                 self.assertEqual(got.dtype, np.dtype(dtype))
                 np.testing.assert_array_equal(got, wanted.transpose(2, 0, 1).astype(dtype))
-                self.assertEqual(report["output"], {"width": 7, "height": 9, "channels": 3,
-                                                    "bits_per_sample": 32 if dtype == "float32" else 16})
                 got = imgpipe.run(array, f"normalize:imagenet:layout=nhwc:dtype={dtype}", device=device)[0]
                 np.testing.assert_array_equal(got, wanted.astype(dtype))
         grey = "normalize:mean=0.5:std=0.5"
         self.assertEqual(imgpipe.run(array[..., 0], grey)[0].shape, (1, 9, 7))
         self.assertEqual(imgpipe.run(array[..., 0], f"{grey}:layout=nhwc")[0].shape, (9, 7, 1))
-        with self.assertRaisesRegex(ValueError, "bfloat16: numpy has no such type"):
+        with self.assertRaisesRegex(TypeError, "numpy has no bfloat16"):
             imgpipe.run(array, "normalize:clip:dtype=bfloat16")
 
     def test_results_keep_their_memory(self):
