@@ -63,8 +63,14 @@ const Stage* recorded_stage(Random& random) {
 
 std::string random_step(Random& random, const Stage& stage) {
   std::string step(stage.name);
+  // Most random means and deviations are invalid together.
+  static constexpr std::array<std::string_view, 5> kMeans{":imagenet", ":clip", ":siglip",
+                                                          ":mean=0.45:std=0.225", ":mean=-7:std=-0.125"};
+  if (stage.tensor != nullptr) step += kMeans[static_cast<std::size_t>(below(random, std::ssize(kMeans)))];
   for (const Parameter& row : stage.parameters) {
     if (!row.required && below(random, 4) == 0) continue;
+    const bool is_set = row.kind == Parameter::Kind::real || row.name == "preset";
+    if (stage.tensor != nullptr && is_set) continue;
     step += ":" + std::string(row.name) + "=" + random_value(random, row);
   }
   return step;
