@@ -5,6 +5,7 @@
 #include "app/options/option_parser.h"
 #include "app/options/option_values.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "kernels/frame.h"
 #include "kernels/stage.h"
 
@@ -23,6 +24,7 @@ void read_tensor(const Parser& parser, ProcessOptions& options) {
     if (parser.has_option(option))
       usage("--tensor: cannot be combined with --" + std::string(option) + "; " + why);
   }
+  if (options.input.path == kStandardStream) usage("--tensor: INPUT must be files, got stdin");
   options.output.path = file_with_ending("tensor", parser.text("tensor"), {".npy", ".safetensors"});
   options.output.format = format_by_ending(options.output.path);
   options.output.is_tensor = true;

@@ -11,8 +11,9 @@ its reference on many more. A missing row, or a parameter word that occurs in no
 
 Golden files: images.json has the input images with their counts, STAGE.json the cases of a stage and their results,
 chains.json the results of lists of steps. One image per line, one result per line: image, steps, width, height, bits,
-planes. Larger images are patterns; their results are digests: width, height, channels, bits, steps, then width, height
-and bits of the result and a digest per plane.
+planes. Of a tensor, "bits" is f32, f16 or bf16, and the planes have the bits of floats. Larger images are patterns;
+their results are digests: width, height, channels, bits, steps, then width, height and bits of the result and a digest
+per plane.
 
 Standard library only. Rounding is half up unless a comment says otherwise. Arithmetic is exact unless docs/pixels.md
 prescribes floats or doubles.
@@ -34,11 +35,15 @@ TAPS = {"box": (1, 1, 1, 1, 1), "triangle": (1, 2, 3, 2, 1), "gauss": (1, 4, 6, 
 
 
 class Plane(list):
-    """Rows of samples from 0 to `white`: 255 or 65535."""
+    """Rows of samples from 0 to `white`: 255 or 65535. Of a tensor: the bits of floats, and `dtype`."""
 
-    def __init__(self, rows, white):
+    def __init__(self, rows, white, dtype=None):
         super().__init__(rows)
-        self.white = white
+        self.white, self.dtype = white, dtype
+
+    def sample(self):
+        """The sample type in golden files: the bits of integers, "f32", "f16" or "bf16"."""
+        return self.dtype or bits_of(self.white)
 
 
 def half_up(value):
@@ -546,6 +551,54 @@ def channel(planes, name):
     return [planes[int(name) - 1] if name.isdigit() else planes[letters.index(name) - len(letters)]]
 
 
+PRESETS = {"imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
+           "clip": ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)),
+           "siglip": ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))}
+
+
+# Each operation on floats is rounded once: a double holds twice the digits, so that rounding it again is harmless.
+FORMULAS = {
+    "transformers": lambda v, white, m, s: single(single(single(v * (1 / white)) - m) / s),
+    "totensor": lambda v, white, m, s: single(single(single(v / white) - m) / s),
+    "torchvision-v2": lambda v, white, m, s: single(single(single(v * single(1 / white)) - m) / s),
+    "transformers-fused": lambda v, white, m, s: single(single(v - single(m * white)) / single(s * white)),
+}
+
+
+def float16(value):
+    try:
+        return struct.unpack("<H", struct.pack("<e", value))[0]
+    except OverflowError:
+        return 0xFC00 if value < 0 else 0x7C00
+
+
+def bfloat16(value):
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    low, high = bits % 65536, bits // 65536
+    return high + (low > 32768 or (low == 32768 and high % 2 == 1))
+
+
+ELEMENTS = {"float32": ("f32", lambda value: struct.unpack("<I", struct.pack("<f", value))[0]),
+            "float16": ("f16", float16), "bfloat16": ("bf16", bfloat16)}
+
+
+def normalize(planes, preset="custom", mean=None, std=None, dtype="float32", layout="nchw", formula="transformers"):
+    if preset == "custom":
+        mean, std = ([single(float(v)) for v in text.split("/")] for text in (mean, std))
+    else:
+        mean, std = ([single(v) for v in values] for values in PRESETS[preset])
+    if len(planes) == 1 and len(mean) > 1:
+        raise Refused
+    sample, bits = ELEMENTS[dtype]
+    made = []
+    for c, plane in enumerate(planes):
+        m, s = mean[c % len(mean)], std[c % len(std)]
+        table = {v: bits(FORMULAS[formula](v, plane.white, m, s)) for v in set().union(*plane)}
+        made.append([[table[v] for v in row] for row in plane])
+    white = white_of(32 if sample == "f32" else 16)
+    return [Plane(p, white, sample) for p in ([sum(made, [])] if layout == "nchw" else made)]
+
+
 # The stages by name: their functions and their cases. One row per stage.
 STAGES = {
     "gray": (gray, list(LUMA)),
@@ -590,6 +643,13 @@ STAGES = {
     "erode": (erode, ["", "2", "3", "4", "8", "127"]),
     "dilate": (dilate, ["", "2", "3", "4", "7", "127"]),
     "posterize": (posterize, ["1", "3", "7", "8"]),
+    # float16 that overflows, and float16 below the least normal one.
+    "normalize": (normalize, ["clip", "imagenet:dtype=float16:formula=totensor", "siglip:dtype=bfloat16:layout=nhwc",
+                              "clip:layout=nhwc:formula=torchvision-v2", "imagenet:formula=transformers-fused",
+                              "custom:mean=0.1/-0.2/0.3:std=0.3/0.25/2:dtype=float16:layout=nhwc",
+                              "mean=0.25:std=0.000001:dtype=float16", "mean=0.3:std=30000:dtype=float16",
+                              "mean=-0.123456789012345:std=-0.7:dtype=bfloat16:formula=transformers-fused",
+                              "mean=0.5:std=0.25"]),
 }
 # Cases with values that 8-bit samples do not have.
 ONLY_OF_16 = ["threshold:40000"]
@@ -775,7 +835,7 @@ def result_line(image, stages):
         made = run(image.planes, stages)
     except Refused:
         return None
-    return [image.name, stages, len(made[0][0]), len(made[0]), bits_of(made[0].white), [text(p, p.white) for p in made]]
+    return [image.name, stages, len(made[0][0]), len(made[0]), made[0].sample(), [text(p, p.white) for p in made]]
 
 
 def digest_line(width, height, channels, bits, stages):
