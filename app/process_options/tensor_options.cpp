@@ -19,7 +19,7 @@ void read_tensor(const Parser& parser, ProcessOptions& options) {
       {"format", "the extension of FILE selects the format; remove --format"},
       {"update", "the file is always written whole; remove --update"},
       {"skip-existing", "the file is always written whole; remove --skip-existing"},
-      {"shard", "a shard cannot add to a file; give each process its own --files-from and FILE"}};
+      {"shard", "a shard cannot add to a file; give each process a separate --files-from and FILE"}};
   for (const auto& [option, why] : kRefused) {
     if (parser.has_option(option))
       usage("--tensor: cannot be combined with --" + std::string(option) + "; " + why);

@@ -80,7 +80,9 @@ class AgainstTheProgram(unittest.TestCase):
 
     def test_tensors_through_npy(self):
         array = noise((7, 5, 3))
-        path, out = (os.path.join(self.folder.name, name) for name in ("in.png", "out.npy"))
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        path, out = (os.path.join(directory.name, name) for name in ("in.png", "out.npy"))
         Image.fromarray(array, "RGB").save(path)
         for dtype in ("float32", "float16"):
             for layout, sides in {"nchw": (3, 7, 5), "nhwc": (7, 5, 3)}.items():
