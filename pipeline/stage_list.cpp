@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -11,11 +10,11 @@
 #include "images/names.h"
 #include "images/text.h"
 #include "kernels/stage.h"
+#include "pipeline/parameter_text.h"
+#include "pipeline/values_text.h"
 
 namespace imgpipe {
 namespace {
-
-constexpr std::size_t kDecimals = 6;
 
 [[noreturn]] void refuse(const std::string& where, const std::string& problem) {
   throw Error(ErrorKind::usage, where + ": " + problem);
@@ -24,58 +23,6 @@ constexpr std::size_t kDecimals = 6;
 // Whether `text` consists of digits only.
 bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
-// Returns the value of digits; std::nullopt for anything else, and above 2^40.
-std::optional<std::int64_t> digits(std::string_view text) {
-  std::int64_t value = 0;
-  if (!is_number(text)) return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || value > (std::int64_t{1} << 40)) return std::nullopt;
-  return value;
-}
-
-// Parses "12" or "0.5" exactly, in millionths.
-std::optional<std::int64_t> decimal(std::string_view text) {
-  const std::size_t point = text.find('.');
-  if (point == std::string_view::npos) {
-    const auto whole = digits(text);
-    return whole ? std::optional(*whole * kDecimalOne) : std::nullopt;
-  }
-  std::string fraction(text.substr(point + 1));
-  if (fraction.size() > kDecimals || fraction.empty()) return std::nullopt;
-  fraction.resize(kDecimals, '0');
-  const auto whole = digits(text.substr(0, point));
-  const auto part = digits(fraction);
-  if (!whole || !part) return std::nullopt;
-  return *whole * kDecimalOne + *part;
-}
-
-std::optional<std::int64_t> word_value(const Parameter& parameter, std::string_view text) {
-  const auto word = std::ranges::find(parameter.words, canonical_spelling(text));
-  if (word == parameter.words.end()) return std::nullopt;
-  const auto position = static_cast<std::int64_t>(word - parameter.words.begin());
-  return parameter.kind == Parameter::Kind::choice ? position : -1 - position;
-}
-
-std::int64_t parse_value(const std::string& where, const Parameter& parameter, std::string_view text) {
-  std::optional<std::int64_t> value = word_value(parameter, text);
-  if (!value && parameter.kind != Parameter::Kind::choice) {
-    value = parameter.kind == Parameter::Kind::decimal ? decimal(text) : digits(text);
-    if (value && (*value < parameter.least || *value > parameter.most)) value.reset();
-  }
-  if (value) return *value;
-  if (parameter.kind == Parameter::Kind::choice) refuse(where, none_of(text, parameter.words));
-  refuse(where, "expected " + allowed_values(parameter) + ", got '" + printable(text) + "'" +
-                    did_you_mean(text, parameter.words));
-}
-
-std::string number_text(const Parameter& parameter, std::int64_t value) {
-  if (parameter.kind == Parameter::Kind::integer) return std::to_string(value);
-  std::string text = std::to_string(value / kDecimalOne);
-  std::string fraction = std::to_string(kDecimalOne + value % kDecimalOne).substr(1);
-  fraction.erase(fraction.find_last_not_of('0') + 1);
-  return fraction.empty() ? text : text + "." + fraction;
 }
 
 std::string unknown_stage(std::string_view name) {
@@ -103,10 +50,16 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   return parts;
 }
 
-// The values of a rectangle: width and height, then optionally x and y.
-constexpr std::size_t kSizeValues = 2;
-constexpr std::size_t kRectangleValues = 4;
-constexpr std::string_view kRectangleForms = "WxH or WxH+X+Y, such as 640x480+10+20";
+// ---- sizes ------------------------------------------------------------------------------------------
+
+bool takes_offsets(const Stage& stage) {
+  return rectangle_values(stage) > kSizeValues;
+}
+
+std::string expected_size(const Stage& stage) {
+  return takes_offsets(stage) ? "expected WxH or WxH+X+Y, such as 640x480+10+20"
+                              : "expected WxH, such as 640x480";
+}
 
 // Returns the texts of W, H and, if given, X and Y; empty if `text` has neither form.
 std::vector<std::string_view> rectangle_parts(std::string_view text) {
@@ -114,17 +67,9 @@ std::vector<std::string_view> rectangle_parts(std::string_view text) {
   if (by == std::string_view::npos) return {};
   std::vector<std::string_view> parts = parts_of(text.substr(by + 1), '+');
   parts.insert(parts.begin(), text.substr(0, by));
-  const bool whole = parts.size() == kSizeValues || parts.size() == kRectangleValues;
-  const bool numbers = std::ranges::all_of(parts, [](std::string_view part) { return is_number(part); });
+  const bool whole = parts.size() == kSizeValues || parts.size() == 2 * kSizeValues;
+  const bool numbers = std::ranges::all_of(parts, is_number);
   return whole && numbers ? parts : std::vector<std::string_view>();
-}
-
-// Formats the rectangle of a step: with x and y if both are numbers.
-std::string rectangle_text(const Parameters& values) {
-  std::string text = std::to_string(values[0]) + "x" + std::to_string(values[1]);
-  if (values[2] >= 0 && values[3] >= 0)
-    text += "+" + std::to_string(values[2]) + "+" + std::to_string(values[3]);
-  return text;
 }
 
 class StepText {
@@ -138,38 +83,28 @@ class StepText {
   }
 
   StageRequest read() {
-    request_ = {stage_, presets_, ""};
+    values_ = presets_;
     std::size_t next = 0;
     for (std::size_t i = 1; i < parts_.size(); ++i) next = read_value(parts_[i], next) + 1;
     finish();
-    return std::move(request_);
+    return {stage_, values_, values_text(*stage_, values_, presets_)};
   }
 
  private:
-  // Parses a value for parameter `next`, unless it names another one. Returns the parameter's index.
+  // Parses a value for parameter `next`, unless it names another one. Returns the last parameter that it
+  // sets.
   std::size_t read_value(std::string_view text, std::size_t next) {
     const std::span<const Parameter> rows = stage_->parameters;
     if (rows.empty()) refuse(where_, "takes no parameters, got '" + printable(text) + "'");
-    const std::size_t equals = text.find('=');
-    if (equals != std::string_view::npos) {
-      const std::string_view name = text.substr(0, equals);
-      next = parameter_named(name);
+    if (const std::size_t equals = text.find('='); equals != std::string_view::npos) {
+      next = parameter_named(text.substr(0, equals));
       text.remove_prefix(equals + 1);
-    } else if (stage_->takes_rectangle &&
-               (text.find_first_of("x+") != std::string_view::npos || (next == 0 && !is_number(text)))) {
-      return read_rectangle(text);
+    } else if (!std::exchange(has_unnamed_, true)) {
+      if (const auto last = read_size(text, next)) return *last;
     }
     if (next == rows.size())
       refuse(where_, "unexpected value '" + printable(text) + "'; " + its_parameters());
-    if (next == 0 && !stage_->takes_rectangle && rectangle_parts(text).size() == kSizeValues &&
-        rows.size() > 1) {
-      const std::string colons =
-          std::string(text.substr(0, text.find('x'))) + ":" + std::string(text.substr(text.find('x') + 1));
-      refuse(where_, "'" + printable(text) + "': values are separated by colons; use " +
-                         std::string(stage_->name) + ":" + colons);
-    }
-    take_value(next, text);
-    return next;
+    return take_values(next, text);
   }
 
   [[nodiscard]] std::size_t parameter_named(std::string_view name) const {
@@ -182,55 +117,80 @@ class StepText {
     return static_cast<std::size_t>(row - rows.begin());
   }
 
-  // Parses a rectangle and sets its parameters. Returns the index of the last one.
-  std::size_t read_rectangle(std::string_view text) {
+  // Parses the first value without a name if it is a size: WxH, WxH+X+Y or N%. Returns the last parameter of
+  // the size; std::nullopt for another value.
+  std::optional<std::size_t> read_size(std::string_view text, std::size_t next) {
+    const auto percent = percent_row(*stage_);
+    if (percent && text.ends_with('%')) {
+      take_value(*percent, text.substr(0, text.size() - 1));
+      return kSizeValues - 1;
+    }
+    const std::size_t most = rectangle_values(*stage_);
     const std::vector<std::string_view> values = rectangle_parts(text);
-    if (values.empty())
-      refuse(where_, "expected " + std::string(kRectangleForms) + ", got '" + printable(text) + "'");
+    if (values.empty() || most == 0) {
+      if (next == 0) refuse_size(text, values);
+      return std::nullopt;
+    }
+    if (values.size() > most) {
+      refuse(where_, "'" + printable(text) + "': a size has no offsets; use " +
+                         std::string(text.substr(0, text.find('+'))) + ", and crop for a rectangle");
+    }
     for (std::size_t i = 0; i < values.size(); ++i) take_value(i, values[i]);
     return values.size() - 1;
   }
 
-  void take_value(std::size_t i, std::string_view text) {
+  // Refuses a first value that is not a size but should be, or the reverse.
+  void refuse_size(std::string_view text, std::span<const std::string_view> values) const {
+    const std::span<const Parameter> rows = stage_->parameters;
+    if (rectangle_values(*stage_) > 0) {
+      if (requires_size(*stage_) && !is_number(text))
+        refuse(where_, expected_size(*stage_) + ", got '" + printable(text) + "'");
+    } else if (values.size() == kSizeValues && rows.size() > 1) {
+      refuse(where_, "'" + printable(text) + "': values are separated by colons; use " +
+                         std::string(stage_->name) + ":" + std::string(values[0]) + ":" +
+                         std::string(values[1]));
+    }
+  }
+
+  // Parses a value, or a list A/B/C if the parameters after `first` are like_previous. Returns the last
+  // parameter that it sets.
+  std::size_t take_values(std::size_t first, std::string_view text) {
+    const std::size_t most = list_values(*stage_, first);
+    if (most == 1) return take_value(first, text);
+    const std::vector<std::string_view> values = parts_of(text, '/');
+    if (values.size() > most) {
+      refuse(where_ + ": " + std::string(stage_->parameters[first].name),
+             "expected at most " + std::to_string(most) + " values, got '" + printable(text) + "'");
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) take_value(first + i, values[i]);
+    return first + values.size() - 1;
+  }
+
+  std::size_t take_value(std::size_t i, std::string_view text) {
     const Parameter& row = stage_->parameters[i];
     if (given_[i]) refuse(where_, std::string(row.name) + ": given twice");
     given_[i] = true;
-    request_.parameters.values[i] = parse_value(where_ + ": " + std::string(row.name), row, text);
+    values_.values[i] = parse_value(where_ + ": " + std::string(row.name), row, text);
+    return i;
   }
 
-  // Checks the values, completes those that follow from others, and writes request_.said.
+  // Checks the values and completes those that follow from others.
   void finish() {
     const std::span<const Parameter> rows = stage_->parameters;
-    std::array<std::int64_t, kMaxParameters>& values = request_.parameters.values;
-    bool by_position = true;
-    bool previous_said = false;
-    const std::size_t said_as_one = say_rectangle();
-    for (std::size_t i = said_as_one; i < rows.size(); ++i) {
+    if (requires_size(*stage_) && (!given_[0] || !given_[1]))
+      refuse(where_,
+             (takes_offsets(*stage_) ? "missing rectangle; " : "missing size; ") + expected_size(*stage_));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
       if (rows[i].required && !given_[i])
         refuse(where_, "missing " + std::string(rows[i].name) + "; expected " + allowed_values(rows[i]));
-      if (!given_[i] && rows[i].like_previous && given_[i - 1]) values[i] = values[i - 1];
-      const bool follows = rows[i].like_previous && previous_said;
-      previous_said = rows[i].required || values[i] != (follows ? values[i - 1] : presets_.values[i]);
-      if (!previous_said) {
-        by_position = false;
-        continue;
-      }
-      request_.said +=
-          ":" + (by_position ? "" : std::string(rows[i].name) + "=") + value_text(rows[i], values[i]);
+      if (given_[i] || !rows[i].like_previous || !given_[i - 1]) continue;
+      values_.values[i] = values_[i - 1];
+      given_[i] = true;
     }
     if (stage_->problem == nullptr) return;
-    const std::string_view problem = stage_->problem(request_.parameters);
+    const std::string_view problem = stage_->problem(values_);
     if (!problem.empty())
       refuse(problem.starts_with(stage_->name) ? "--stages" : where_, std::string(problem));
-  }
-
-  // Writes the rectangle, if any, to request_.said. Returns how many values it contains.
-  std::size_t say_rectangle() {
-    if (!stage_->takes_rectangle) return 0;
-    if (!given_[0] || !given_[1])
-      refuse(where_, "missing rectangle; expected " + std::string(kRectangleForms));
-    request_.said += ":" + rectangle_text(request_.parameters);
-    return request_.parameters[2] >= 0 && request_.parameters[3] >= 0 ? kRectangleValues : kSizeValues;
   }
 
   [[nodiscard]] std::vector<std::string_view> parameter_names() const {
@@ -248,23 +208,24 @@ class StepText {
   const Stage* stage_ = nullptr;
   std::string where_;
   Parameters presets_;
-  StageRequest request_;
+  Parameters values_;
   std::array<bool, kMaxParameters> given_{};
+  bool has_unnamed_ = false;  // a value without a name was read
 };
 
 // Presets the parameter `first` and the following like_previous ones, which may have their own values.
-void preset(Parameters& parameters, std::span<const Parameter> rows, std::size_t first,
-            const OptionValue& given) {
+void preset(Parameters& parameters, const Stage& stage, std::size_t first, const OptionValue& given) {
   const std::string option = "--" + given.option;
   const std::vector<std::string_view> texts = parts_of(given.text, ',');
-  std::size_t used = 0;
-  for (std::size_t i = first; i < rows.size() && (i == first || rows[i].like_previous); ++i) {
-    parameters.values[i] =
-        used < texts.size() ? parse_value(option, rows[i], texts[used++]) : parameters.values[i - 1];
+  const std::size_t most = list_values(stage, first);
+  for (std::size_t i = 0; i < most; ++i) {
+    parameters.values[first + i] = i < texts.size()
+                                       ? parse_value(option, stage.parameters[first + i], texts[i])
+                                       : parameters.values[first + i - 1];
   }
-  if (used < texts.size())
+  if (most < texts.size())
     refuse(option,
-           "expected at most " + std::to_string(used) + " values, got '" + printable(given.text) + "'");
+           "expected at most " + std::to_string(most) + " values, got '" + printable(given.text) + "'");
 }
 
 }  // namespace
@@ -276,7 +237,7 @@ StagePresets::StagePresets(std::span<const OptionValue> options) {
     for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
       for (const OptionValue& given : options) {
         if (given.option.empty() || given.option != stage.parameters[i].option) continue;
-        preset(of.parameters, stage.parameters, i, given);
+        preset(of.parameters, stage, i, given);
         changed = true;
       }
     }
@@ -328,20 +289,8 @@ std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets
   return requests;
 }
 
-std::string value_text(const Parameter& parameter, std::int64_t value) {
-  if (parameter.kind == Parameter::Kind::choice)
-    return std::string(parameter.words[static_cast<std::size_t>(value)]);
-  if (value < 0) return std::string(parameter.words[static_cast<std::size_t>(-1 - value)]);
-  return number_text(parameter, value);
-}
-
-std::string allowed_values(const Parameter& parameter) {
-  if (parameter.kind == Parameter::Kind::choice) return joined(parameter.words);
-  std::string text =
-      number_text(parameter, parameter.least) + " to " + number_text(parameter, parameter.most);
-  if (parameter.kind == Parameter::Kind::decimal) text += " with at most 6 decimals";
-  if (!parameter.words.empty()) text += ", or " + joined(parameter.words);
-  return text;
+StageRequest request_of(const Stage& stage, const Parameters& parameters) {
+  return {&stage, parameters, values_text(stage, parameters, presets(stage.parameters))};
 }
 
 }  // namespace imgpipe

@@ -4,9 +4,14 @@
 //   step        NAME, then per parameter  :VALUE  or  :PARAMETER=VALUE
 //
 // A value without a name sets the first parameter, or the one after the last that was set:
-// smooth:gauss:reflect means smooth:window=gauss:border=reflect. Stages with a rectangle
-// (Stage::takes_rectangle) also accept WxH or WxH+X+Y as a VALUE: crop:64x48+10+20 means
-// crop:width=64:height=48:x=10:y=20.
+// smooth:gauss:reflect means smooth:window=gauss:border=reflect. The first of these values may set several
+// parameters or another one, depending on the names of the stage's parameters:
+//
+//   WxH         width and height, which are the first two parameters
+//   WxH+X+Y     also x and y, which are the next two: crop:64x48+10+20
+//   N%          percent: resize:50%:area
+//
+// A VALUE A/B/C also sets the next parameters, which must be Parameter::like_previous.
 #pragma once
 
 #include <span>
@@ -18,7 +23,6 @@
 
 namespace imgpipe {
 
-struct Parameter;
 struct Stage;
 
 // Runs if --stages is not given.
@@ -71,9 +75,7 @@ struct StageRequest {
 // Returns the stage for a name, or for another program's name for it ("blur" for gauss); nullptr if unknown.
 [[nodiscard]] const Stage* stage_meant(std::string_view name);
 
-// Formats a value for the list: "gauss", "0.5".
-[[nodiscard]] std::string value_text(const Parameter& parameter, std::int64_t value);
-// Describes the values that a parameter accepts: "box, triangle, gauss", "0 to 255, or otsu".
-[[nodiscard]] std::string allowed_values(const Parameter& parameter);
+// Returns a step with these values.
+[[nodiscard]] StageRequest request_of(const Stage& stage, const Parameters& parameters);
 
 }  // namespace imgpipe

@@ -6,7 +6,7 @@
 #include "app/options/range_file.h"
 #include "kernels/stage.h"
 #include "kernels/table/stage_texts.h"
-#include "pipeline/stage_list.h"
+#include "pipeline/parameter_text.h"
 
 namespace imgpipe {
 namespace {

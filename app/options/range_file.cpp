@@ -17,6 +17,7 @@
 #include "images/text.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/stage.h"
+#include "pipeline/parameter_text.h"
 #include "pipeline/stage_list.h"
 #include "pipeline/statistics/image_statistics.h"
 #include "pipeline/statistics/series_range.h"

@@ -11,6 +11,7 @@
 
 #include "app/options/option_values.h"
 #include "kernels/stage.h"
+#include "pipeline/parameter_text.h"
 
 namespace imgpipe {
 namespace {

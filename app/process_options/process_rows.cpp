@@ -7,6 +7,7 @@
 #include "app/options/range_file.h"
 #include "app/process_options/process_options.h"
 #include "kernels/stage.h"
+#include "pipeline/parameter_text.h"
 #include "pipeline/plan.h"
 #include "pipeline/stage_list.h"
 

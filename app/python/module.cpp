@@ -23,6 +23,7 @@
 #include "images/error.h"
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
+#include "pipeline/parameter_text.h"
 #include "pipeline/runner.h"
 
 namespace py = pybind11;

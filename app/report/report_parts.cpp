@@ -6,6 +6,7 @@
 #include "app/process_options/options_digest.h"
 #include "images/text.h"
 #include "kernels/stage.h"
+#include "pipeline/parameter_text.h"
 
 namespace imgpipe {
 namespace {

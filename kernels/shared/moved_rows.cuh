@@ -1,4 +1,4 @@
-// Bytewise copying and reversal of rows on a CUDA device, shared by flip, rotate and crop.
+// Bytewise copying and reversal of rows on a CUDA device, shared by stages that move pixels or planes.
 //
 // A lane has 16 bytes of an output row (48 for pixels of three samples), so that its stores are aligned. The
 // source bytes begin anywhere, but at the same offset from a multiple of 16 in every row and for every lane.
@@ -32,13 +32,16 @@ struct MovedPlanes {
   CopyPlane plane[kMaxMovedPlanes];
 };
 
+inline CopyPlane copy_plane(const View<const std::byte, Device>& in, const View<std::byte, Device>& out) {
+  return {reinterpret_cast<const std::uint8_t*>(in.data), reinterpret_cast<std::uint8_t*>(out.data),
+          in.stride_bytes, out.stride_bytes};
+}
+
 inline MovedPlanes moved_planes_of(const StageCall<Device>& call) {
   MovedPlanes planes{};
   for (int i = 0; i < moved_planes(call.in.type); ++i) {
     const std::size_t plane = plane_of_channel(call.in.type, i);
-    planes.plane[i] = {reinterpret_cast<const std::uint8_t*>(call.in.planes[plane].data),
-                       reinterpret_cast<std::uint8_t*>(call.out.planes[plane].data),
-                       call.in.planes[plane].stride_bytes, call.out.planes[plane].stride_bytes};
+    planes.plane[i] = copy_plane(call.in.planes[plane], call.out.planes[plane]);
   }
   return planes;
 }
@@ -188,14 +191,18 @@ void with_pixel_bytes(int n, const Action& action) {
   if (n == 16) action(std::integral_constant<int, 16>());
 }
 
-// Copies the bytes of each row from byte `from` on.
+// Copies the bytes of each row of `count` planes, from byte `from` on.
+inline void copy_planes(const MovedPlanes& planes, int count, const MovedRows& moved, std::int64_t from,
+                        const CudaLaunch& launch) {
+  with_words(static_cast<int>(from % 16 / 4), [&](auto words) {
+    copy_rows_kernel<words.value><<<moved_grid(moved, 16, count), kMovedThreads, 0, launch.stream>>>(
+        planes, moved, from / 16 * 16, static_cast<unsigned>(from % 4 * 8));
+  });
+}
+
 inline void copy_rows(const StageCall<Device>& call, const MovedRows& moved, std::int64_t from,
                       const CudaLaunch& launch) {
-  const dim3 grid = moved_grid(moved, 16, moved_planes(call.in.type));
-  with_words(static_cast<int>(from % 16 / 4), [&](auto words) {
-    copy_rows_kernel<words.value><<<grid, kMovedThreads, 0, launch.stream>>>(
-        moved_planes_of(call), moved, from / 16 * 16, static_cast<unsigned>(from % 4 * 8));
-  });
+  copy_planes(moved_planes_of(call), moved_planes(call.in.type), moved, from, launch);
 }
 
 inline void reverse_rows(const StageCall<Device>& call, const MovedRows& moved, const CudaLaunch& launch) {

@@ -6,9 +6,12 @@
 #include <array>
 
 #include "kernels/box/box.h"
+#include "kernels/channels/channels.h"
 #include "kernels/clahe/clahe.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
+#include "kernels/crop/pad.h"
+#include "kernels/flatten/flatten.h"
 #include "kernels/gamma/gamma.h"
 #include "kernels/gauss/gauss.h"
 #include "kernels/levels/levels.h"
@@ -34,6 +37,17 @@ inline constexpr std::array kBoxParameters{
     Parameter{.name = "border",
               .help = "Pixels beyond the border: shrink (not counted), replicate, reflect",
               .words = kBorderNames},
+};
+
+inline constexpr std::array<std::string_view, 4> kChannelWords{"r", "g", "b", "a"};  // as kRedChannel, ...
+inline constexpr std::array kChannelParameters{
+    Parameter{.name = "channel",
+              .help = "Number of the channel, from 1, or its letter; alpha is the last",
+              .kind = Parameter::Kind::integer,
+              .least = 1,
+              .most = 4,
+              .words = kChannelWords,
+              .required = true},
 };
 
 inline constexpr std::array kClaheParameters{
@@ -71,7 +85,9 @@ inline constexpr std::array kContrastParameters{
     Parameter{.name = "to", .help = "Bits of the stretched samples: same, 8, 16", .words = kStretchToNames},
 };
 
-inline constexpr std::array<std::string_view, 1> kCropOffsetWords{"center"};
+inline constexpr std::array<std::string_view, 1> kCropOffsetWords{"center"}, kPaddingWords{"none"};
+inline constexpr std::array<std::string_view, 2> kCenterRuleNames{"transformers",
+                                                                  "torchvision"};  // as CenterRule
 inline constexpr std::array kCropParameters{
     Parameter{.name = "width",
               .help = "Pixels",
@@ -97,6 +113,15 @@ inline constexpr std::array kCropParameters{
               .preset = kCropCenter,
               .most = kMaxSide,
               .words = kCropOffsetWords},
+    Parameter{.name = "rule",
+              .help = "Offset of a centred rectangle: transformers (half of the difference, rounded down), "
+                      "torchvision (half to even)",
+              .words = kCenterRuleNames},
+    Parameter{.name = "pad",
+              .help = "Colour of the pixels outside the image; none: the rectangle must be inside",
+              .kind = Parameter::Kind::color,
+              .preset = kNoPadding,
+              .words = kPaddingWords},
 };
 
 inline constexpr std::array<std::string_view, 3> kDepthNames{"8", "16", "float"};  // as Sample
@@ -112,6 +137,13 @@ inline constexpr std::array kFlipParameters{
     Parameter{.name = "direction",
               .help = "horizontal: left becomes right; vertical: the top becomes the bottom",
               .words = kFlipDirectionNames},
+};
+
+inline constexpr std::array kFlattenParameters{
+    Parameter{.name = "color",
+              .help = "Opaque colour that transparent pixels show",
+              .kind = Parameter::Kind::color,
+              .preset = kWhiteColor},
 };
 
 inline constexpr std::array kGammaParameters{
@@ -210,6 +242,29 @@ inline constexpr std::array kNormalizeParameters{
               .words = kTensorFormulaNames},
 };
 
+inline constexpr std::array<std::string_view, 9> kPadPositionNames{
+    "center",   "left",      "right",       "top",         "bottom",
+    "top-left", "top-right", "bottom-left", "bottom-right"};  // as PadPosition
+inline constexpr std::array kPadParameters{
+    Parameter{.name = "width",
+              .help = "Pixels, at least the image's",
+              .kind = Parameter::Kind::integer,
+              .least = 1,
+              .most = kMaxSide,
+              .required = true},
+    Parameter{.name = "height",
+              .help = "Rows, at least the image's",
+              .kind = Parameter::Kind::integer,
+              .least = 1,
+              .most = kMaxSide,
+              .required = true},
+    Parameter{.name = "color",
+              .help = "Colour of the new pixels",
+              .kind = Parameter::Kind::color,
+              .required = true},
+    Parameter{.name = "position", .help = "Position of the image", .words = kPadPositionNames},
+};
+
 inline constexpr std::array kPosterizeParameters{
     Parameter{.name = "bits",
               .help = "Number of highest bits to keep of each sample",
@@ -220,7 +275,9 @@ inline constexpr std::array kPosterizeParameters{
 };
 
 inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};
-inline constexpr std::array<std::string_view, 2> kResizeFitNames{"exact", "inside"};
+inline constexpr std::array<std::string_view, 4> kResizeFitNames{"exact", "inside", "cover", "contain"};
+inline constexpr std::array<std::string_view, 2> kResizeRuleNames{"pillow13", "pillow12"};  // as FilterRule
+inline constexpr std::array<std::string_view, 3> kResizeSizesNames{"transformers", "torchvision", "pillow"};
 inline constexpr std::array kResizeParameters{
     Parameter{.name = "width",
               .help = "Pixels; 0: in proportion to the height",
@@ -235,8 +292,31 @@ inline constexpr std::array kResizeParameters{
               .words = kResizeMethodNames},
     Parameter{.name = "fit",
               .help = "exact: width x height; inside: the largest size within width x height that keeps the "
-                      "aspect ratio",
+                      "aspect ratio; cover: width x height from the largest centred part of that aspect "
+                      "ratio; contain: inside, on a canvas of width x height",
               .words = kResizeFitNames},
+    Parameter{.name = "shortest",
+              .help = "Pixels of the shorter side, instead of width and height; the other is in proportion",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxResizeSide},
+    Parameter{.name = "longest",
+              .help = "Pixels of the longer side; with shortest: its limit",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxResizeSide},
+    Parameter{.name = "percent",
+              .help = "Of width and height, instead of a size in pixels; short form: resize:50%",
+              .kind = Parameter::Kind::decimal,
+              .most = kMaxResizePercent},
+    Parameter{.name = "rule",
+              .help = "Order of a filter's passes: that of Pillow 13 or of Pillow 12",
+              .words = kResizeRuleNames},
+    Parameter{.name = "sizes",
+              .help = "Library whose rounding applies to shortest and longest",
+              .words = kResizeSizesNames},
+    Parameter{.name = "background",
+              .help = "Colour of the canvas of fit=contain",
+              .kind = Parameter::Kind::color,
+              .preset = ResizeParameters::kNoBackground},
 };
 
 inline constexpr std::array<std::string_view, 3> kRotateAngleNames{"90", "180", "270"};

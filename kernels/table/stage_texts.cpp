@@ -18,6 +18,21 @@ constexpr std::array kTexts{
               .source = "ITU-R BT.601-7, 2.5.1; ITU-R BT.709-6, 3.2",
               .equals = "Pillow's convert(\"L\") (bt601); cv2.cvtColor (opencv)",
               .example = "gray:bt709"},
+    StageText{.stage = "rgb",
+              .rule = "Grey becomes three equal planes; alpha is dropped. RGB without alpha is skipped.",
+              .equals = "Pillow's convert(\"RGB\"), 8 bits",
+              .example = "rgb"},
+    StageText{.stage = "flatten",
+              .rule = "The image on an opaque colour: (v a + c (white - a)) / white, rounded to the nearest, "
+                      "with alpha a and the colour's sample c. The result has no alpha. Grey images get the "
+                      "colour's grey. Images without alpha are skipped.",
+              .equals = "Pillow's paste(image, mask=alpha) on an image of that colour, 8 bits",
+              .example = "flatten:white"},
+    StageText{.stage = "channel",
+              .rule = "One channel as a grey image: its number from 1, or r, g, b, a. Alpha is the last: 2 "
+                      "after grey, 4 after RGB.",
+              .equals = "Pillow's getchannel",
+              .example = "channel:a"},
     StageText{.stage = "hist",
               .rule = "Counts each value exactly for each colour plane: 256 values of 8 bits, 65,536 of 16. "
                       "--histogram writes the counts. Pixels do not change.",
@@ -57,12 +72,15 @@ constexpr std::array kTexts{
               .example = "levels:16:235:8"},
     StageText{.stage = "resize",
               .rule =
-                  "Scales to a width and height. linear: interpolates between the four nearest pixels, with "
+                  "Scales to WxH, N% of both sides, or a size by the shorter or longer side. linear: "
+                  "interpolates between the four nearest pixels, with "
                   "weights of 1/256 along each axis (1/65536 for 16 bits), rounded once; area: the exact "
-                  "mean of the area that a new pixel covers; nearest: the pixel at the centre. Skipped if "
-                  "the image already has that size.",
+                  "mean of the area that a new pixel covers; nearest: the pixel at the centre; box and the "
+                  "others: Pillow's filters. The planner inserts the canvas of fit=contain. Skipped if the "
+                  "image already has that size.",
               .equals = "cv2.resize INTER_LINEAR_EXACT (linear), INTER_AREA by whole factors (area; "
-                        "docs/pixels.md has the exceptions); Pillow's NEAREST (nearest)",
+                        "docs/pixels.md has the exceptions); Pillow's resize (nearest and the filters), "
+                        "ImageOps.fit (cover), ImageOps.pad (contain)",
               .example = "resize:800:600:area:inside"},
     StageText{.stage = "depth",
               .rule =
@@ -73,9 +91,18 @@ constexpr std::array kTexts{
               .example = "depth:8"},
     StageText{.stage = "crop",
               .rule = "The rectangle of width x height pixels with its upper left pixel at (x, y); centred "
-                      "without x and y. It must be inside the image. Short form: crop:640x480+10+20.",
-              .equals = "ImageMagick's -crop with +repage; Pillow's crop",
+                      "without x and y. It must be inside the image, unless pad gives the colour of the "
+                      "pixels outside. Short form: crop:640x480+10+20.",
+              .equals = "ImageMagick's -crop with +repage; Pillow's crop; center_crop of transformers and "
+                        "torchvision (rule)",
               .example = "crop:640x480+10+20"},
+    StageText{.stage = "pad",
+              .rule =
+                  "The image on a canvas of one colour, which must not be smaller. The position names the "
+                  "sides that the image touches; between others it is centred, with halves rounded to "
+                  "even. Alpha is padded with the colour's alpha. Short form: pad:640x480:white.",
+              .equals = "Pillow's ImageOps.pad, after its resizing",
+              .example = "pad:640x480:white"},
     StageText{.stage = "flip",
               .rule = "horizontal: pixel (x, y) becomes (width-1-x, y); vertical: (x, height-1-y).",
               .equals = "cv2.flip by 1 and by 0; ImageMagick's -flop and -flip",

@@ -2,11 +2,14 @@
 #include <array>
 
 #include "kernels/box/box.h"
+#include "kernels/channels/channels.h"
 #include "kernels/clahe/clahe.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
+#include "kernels/crop/pad.h"
 #include "kernels/depth/depth.h"
 #include "kernels/equalize/equalize.h"
+#include "kernels/flatten/flatten.h"
 #include "kernels/flip/flip.h"
 #include "kernels/gamma/gamma.h"
 #include "kernels/gauss/gauss.h"
@@ -80,6 +83,14 @@ constexpr bool always(const Parameters&) {
   return true;
 }
 
+// fit=contain resizes to a size within the canvas.
+StageAndParameters canvas_of_resize(const Parameters& parameters) {
+  const ResizeParameters resize(parameters);
+  if (resize.fit != ResizeFit::contain) return {};
+  const auto center = static_cast<std::int64_t>(PadPosition::center);
+  return {find_stage("pad"), {{resize.width, resize.height, resize.background, center}}};
+}
+
 constexpr std::array kStages{
     Stage{.name = "gray",
           .summary = "colour to grey",
@@ -88,6 +99,27 @@ constexpr std::array kStages{
           .skip_reason = gray_skip_reason,
           .infer = gray_infer,
           .kernels = IMGPIPE_KERNELS_16(kSame, gray)},
+    Stage{.name = "rgb",
+          .summary = "grey to colour, alpha dropped",
+          .ports = {kAllPlanes, kColorPlanes},
+          .skip_reason = rgb_skip_reason,
+          .infer = rgb_infer,
+          .kernels = IMGPIPE_KERNELS_MOVES(channels)},
+    Stage{.name = "flatten",
+          .summary = "alpha composition on a colour",
+          .parameters = kFlattenParameters,
+          .ports = {kAllPlanes, kColorPlanes},
+          .problem = flatten_problem,
+          .skip_reason = flatten_skip_reason,
+          .infer = flatten_infer,
+          .kernels = IMGPIPE_KERNELS(kSame, flatten)},
+    Stage{.name = "channel",
+          .summary = "one channel as a grey image",
+          .parameters = kChannelParameters,
+          .ports = {kAllPlanes, kColorPlanes},
+          .skip_reason = channel_skip_reason,
+          .infer = channel_infer,
+          .kernels = IMGPIPE_KERNELS_MOVES(channels)},
     Stage{.name = "hist",
           .summary = "histogram of each colour plane",
           .ports = {.out = kCounts},
@@ -134,6 +166,7 @@ constexpr std::array kStages{
           .problem = resize_problem,
           .skip_reason = resize_skip_reason,
           .infer = resize_infer,
+          .followed_by = canvas_of_resize,
           .needs = resize_needs,
           .kernels = kBoth<IMGPIPE_KERNELS(kSame, resize), IMGPIPE_KERNELS_F32(resize)>},
     Stage{.name = "depth",
@@ -150,12 +183,21 @@ constexpr std::array kStages{
           .parameters = kCropParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::cuts,
-          .takes_rectangle = true,
           .by_row = true,
           .skip_reason = crop_skip_reason,
           .infer = crop_infer,
           .needs = crop_needs,
           .kernels = IMGPIPE_KERNELS_MOVES(crop)},
+    Stage{.name = "pad",
+          .summary = "larger canvas of one colour",
+          .parameters = kPadParameters,
+          .ports = {kAnyLayout, kAnyLayout},
+          .effect = Effect::cuts,
+          .by_row = true,
+          .skip_reason = pad_skip_reason,
+          .infer = pad_infer,
+          .needs = pad_needs,
+          .kernels = IMGPIPE_KERNELS_MOVES(pad)},
     Stage{.name = "flip",
           .summary = "mirror image",
           .parameters = kFlipParameters,
@@ -383,7 +425,12 @@ std::int64_t scratch_bytes(const Stage& stage, const FrameType& in, const Parame
 }
 
 std::int64_t bytes_moved(const Stage& stage, const FrameType& in, const FrameType& out) {
-  if (stage.effect == Effect::cuts) return 2 * out.bytes();
+  if (stage.effect == Effect::cuts) {
+    FrameType read = in;
+    read.width = std::min(in.width, out.width);
+    read.height = std::min(in.height, out.height);
+    return read.bytes() + out.bytes();
+  }
   if (!makes_pixels(stage)) return in.color_bytes();
   const bool color = passes_alpha(stage, in, out);
   return color ? in.color_bytes() + out.color_bytes() : in.bytes() + out.bytes();

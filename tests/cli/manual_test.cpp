@@ -21,6 +21,7 @@
 #include "app/options/range_file.h"
 #include "kernels/stage.h"
 #include "kernels/table/stage_texts.h"
+#include "pipeline/parameter_text.h"
 #include "pipeline/stage_list.h"
 #include "tests/support/files.h"
 #include "tests/support/process.h"

@@ -213,11 +213,27 @@ def resize(v, width, height, method):
 
 # ---- moves ------------------------------------------------------------------------------------------
 
-def crop(v, rectangle):
+def canvas(v, left, top, width, height, color):
+    r, g, b = (int(color[i:i + 2], 16) for i in (1, 3, 5)) if color != "white" else (255, 255, 255)
+    grey = F((r * 19595 + g * 38470 + b * 7471 + 32768) >> 16) / F(255)
+    rows, columns = (np.arange(start, start + size) for start, size in ((top, height), (left, width)))
+    made = np.full((height, width), grey, v.dtype)
+    inside = np.ix_(*((at >= 0) & (at < size) for at, size in ((rows, v.shape[0]), (columns, v.shape[1]))))
+    made[inside] = v[max(0, top):top + height, max(0, left):left + width]
+    return made
+
+
+def crop(v, rectangle, color=None):
     size, *offset = rectangle.split("+")
     width, height = map(int, size.split("x"))
     x, y = map(int, offset) if offset else ((v.shape[1] - width) // 2, (v.shape[0] - height) // 2)
-    return v[y:y + height, x:x + width]
+    return canvas(v, x, y, width, height, color[4:]) if color else v[y:y + height, x:x + width]
+
+
+def pad(v, size, color, position="center"):
+    width, height = map(int, size.split("x"))
+    left, top = ((0 if position == "left" else -round((width - v.shape[1]) / 2)), -round((height - v.shape[0]) / 2))
+    return canvas(v, left, top, width, height, color)
 
 
 def flip(v, direction):
@@ -251,7 +267,8 @@ def normalize(v, *values):
             "bfloat16": lambda: bfloat16(made)}[named["dtype"]]()
 
 
-STAGES = {f.__name__: f for f in (invert, gamma, levels, depth, smooth, resize, crop, flip, rotate, normalize)}
+STAGES = {f.__name__: f
+          for f in (invert, gamma, levels, depth, smooth, resize, crop, pad, flip, rotate, normalize)}
 
 
 def cases(data):

@@ -15,7 +15,7 @@
 namespace imgpipe::test {
 namespace {
 
-constexpr std::array<std::string_view, 38> kSteps{"invert",
+constexpr std::array<std::string_view, 41> kSteps{"invert",
                                                   "gamma:2.2",
                                                   "gamma:0.454545",
                                                   "gamma:0.01",
@@ -47,6 +47,9 @@ constexpr std::array<std::string_view, 38> kSteps{"invert",
                                                   "depth:float",
                                                   "crop:1x1",
                                                   "crop:2x1+0+0",
+                                                  "crop:5x4:pad=#336699",
+                                                  "pad:70x40:#336699:left",
+                                                  "pad:64x31:white",
                                                   "flip:horizontal",
                                                   "flip:vertical",
                                                   "rotate:90",

@@ -4,8 +4,8 @@
     oracle.py            writes the golden files next to this one
     oracle.py --check    exit 1 unless this program would write exactly these golden files
 
-A stage is a function here and a row of STAGES. The function takes the colour planes of an image (a Plane each) and the
-values of its parameters as in --stages. It returns planes: lists of rows with the same bits, or Planes with others.
+A stage is a function here and a row of STAGES. The function takes the colour planes of an image (a Plane each), for
+stages of WITH_ALPHA also its alpha as the last one, and the values of its parameters as in --stages. It returns planes: lists of rows with the same bits, or Planes with others.
 The row's cases are the steps with which the tests run the stage: on the images below, for its golden file, and against
 its reference on many more. A missing row, or a parameter word that occurs in no case, fails the tests.
 
@@ -397,14 +397,66 @@ def resize_plane(plane, width, height, method):
     return [[half_up(v / pixels) for v in row] for row in sums]
 
 
-def resize(planes, width="0", height="0", method="linear", fit="exact"):
-    h, w = len(planes[0]), len(planes[0][0])
-    width, height = int(width), int(height)
-    proportional = lambda side, by, of: max(1, half_up(Fraction(side * by, of)))
+def edges_of(short, long, n, m, sizes):
+    """The new shorter and longer side for shortest=n and longest=m, 0 if not given."""
+    if sizes == "pillow":
+        around, within = (n, round(long / short * n)), (round(short / long * m), m)
+        return around if n and (not m or around[1] <= m) else within
+    if not n:
+        scale = m / long
+        return (short * m // long, m) if sizes == "torchvision" else (int(short * scale + 0.5), int(long * scale + 0.5))
+    longest = n * long // short
+    if sizes == "torchvision":
+        return (m * n // longest, m) if m and longest > m else (n, longest)
+    if m and long / short * n > m:
+        limited = m * short / long
+        n, longest = round(limited), int(limited * long / short)
+    return (short, long) if n == short else (n, longest)
+
+
+def contained(w, h, width, height):
+    if w / h > width / height:
+        return width, round(h / w * width)
+    return (round(w / h * height), height) if w / h < width / height else (width, height)
+
+
+def covering_box(w, h, width, height):
+    """The edges of the part of an image that fit=cover shows: left, top, right, bottom."""
+    part_w = width / height * h if w / h > width / height else w
+    part_h = w / (width / height) if w / h < width / height else h
+    left, top = (w - part_w) * 0.5, (h - part_h) * 0.5
+    return tuple(map(single, (left, top, left + part_w, top + part_h)))
+
+
+def new_size(w, h, given):
+    width, height, shortest, longest = (int(given.get(k, 0)) for k in ("width", "height", "shortest", "longest"))
+    if "percent" in given:
+        return tuple(half_up(side * Fraction(given["percent"]) / 100) for side in (w, h))
+    if shortest or longest:
+        edges = edges_of(min(w, h), max(w, h), shortest, longest, given.get("sizes", "transformers"))
+        return edges if w <= h else edges[::-1]
+    fit = given.get("fit", "exact")
+    if fit == "contain":
+        return contained(w, h, width, height)
     if fit == "inside" and width and height:
         width, height = (width, 0) if Fraction(width, w) <= Fraction(height, h) else (0, height)
-    width, height = width or proportional(w, height, h), height or proportional(h, width, w)
-    return planes if (width, height) == (w, h) else [resize_plane(p, width, height, method) for p in planes]
+    proportional = lambda side, by, of: half_up(Fraction(side * by, of))
+    return width or proportional(w, height, h), height or proportional(h, width, w)
+
+
+def resize(planes, *values, **named):
+    if values and values[0].endswith("%"):
+        values, named = ("0", "0", *values[1:]), {**named, "percent": values[0][:-1]}
+    elif values and "x" in values[0]:
+        values = (*values[0].split("x"), *values[1:])
+    given = {**dict(zip(("width", "height", "method", "fit"), values)), **named}
+    h, w = len(planes[0]), len(planes[0][0])
+    width, height = (max(1, side) for side in new_size(w, h, given))
+    if (width, height) != (w, h):
+        planes = [Plane(resize_plane(p, width, height, given.get("method", "linear")), p.white) for p in planes]
+    if given.get("fit") == "contain":
+        return pad(planes, f"{given['width']}x{given['height']}", given.get("background", "transparent"))
+    return planes
 
 
 class Refused(Exception):
@@ -426,6 +478,35 @@ def rotate(planes, angle):
     return planes
 
 
+COLORS = {"transparent": "#00000000", "white": "#ffffff", "black": "#000000", "red": "#ff0000"}
+
+
+def has_alpha(planes):
+    return len(planes) in (2, 4)
+
+
+def color_of(planes, text):
+    """The samples of a colour, a name or #RRGGBB[AA], in the planes of an image."""
+    digits = COLORS.get(text, text).lstrip("#").ljust(8, "f")
+    r, g, b, alpha = (int(digits[i:i + 2], 16) for i in range(0, 8, 2))
+    color = [r, g, b] if len(planes) > 2 else [half_up(Fraction(19595 * r + 38470 * g + 7471 * b, 1 << 16))]
+    return [v * p.white // 255 for v, p in zip(color + [alpha], planes)]
+
+
+def canvas(planes, left, top, width, height, color):
+    """The rectangle at (left, top) of the plane around an image; `color` has a sample for each plane."""
+    h, w = len(planes[0]), len(planes[0][0])
+    inside = lambda x, y: 0 <= x < w and 0 <= y < h
+    return [[[p[y][x] if inside(x, y) else v for x in range(left, left + width)] for y in range(top, top + height)]
+            for p, v in zip(planes, color)]
+
+
+def centred(of, size, rule):
+    if rule == "torchvision":
+        return -((size - of) // 2) if of < size else round(Fraction(of - size, 2))  # halves to even
+    return (of - size) // 2  # rounded down
+
+
 def crop(planes, *values, **named):
     if "x" in values[0]:  # WxH, WxH+X+Y
         size, *offsets = values[0].split("+")
@@ -433,11 +514,41 @@ def crop(planes, *values, **named):
     given = {**dict(zip(("width", "height", "x", "y"), values)), **named}
     width, height, x, y = (given.get(name, "center") for name in ("width", "height", "x", "y"))
     h, w, width, height = len(planes[0]), len(planes[0][0]), int(width), int(height)
-    left = (w - width) // 2 if x == "center" else int(x)
-    top = (h - height) // 2 if y == "center" else int(y)
+    left = centred(w, width, given.get("rule")) if x == "center" else int(x)
+    top = centred(h, height, given.get("rule")) if y == "center" else int(y)
+    if given.get("pad", "none") != "none":
+        return canvas(planes, left, top, width, height, color_of(planes, given["pad"]))
     if left < 0 or top < 0 or left + width > w or top + height > h:
         raise Refused
     return [[row[left:left + width] for row in p[top:top + height]] for p in planes]
+
+
+def pad(planes, size, color, position="center"):
+    (width, height), h, w = map(int, size.split("x")), len(planes[0]), len(planes[0][0])
+    if width < w or height < h:
+        raise Refused
+    offset = lambda rest, low, high: 0 if low in position else rest if high in position else round(Fraction(rest, 2))
+    left, top = offset(width - w, "left", "right"), offset(height - h, "top", "bottom")
+    return canvas(planes, -left, -top, width, height, color_of(planes, color))
+
+
+def rgb(planes):
+    return [planes[0]] * 3 if len(planes) < 3 else planes[:3]
+
+
+def flatten(planes, color="white"):
+    if not has_alpha(planes):
+        return planes
+    mix = lambda v, a, ground, white: half_up(Fraction(v * a + ground * (white - a), white))
+    return [[[mix(v, a, ground, p.white) for v, a in zip(*rows)] for rows in zip(p, planes[-1])]
+            for p, ground in zip(planes[:-1], color_of(planes, color))]
+
+
+def channel(planes, name):
+    letters = ("" if len(planes) < 3 else "rgb") + ("a" if has_alpha(planes) else "")
+    if (int(name) > len(planes)) if name.isdigit() else (name not in letters):
+        raise Refused
+    return [planes[int(name) - 1] if name.isdigit() else planes[letters.index(name) - len(letters)]]
 
 
 PRESETS = {"imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
@@ -476,7 +587,7 @@ def normalize(planes, preset="custom", mean=None, std=None, dtype="float32", lay
         mean, std = ([single(float(v)) for v in text.split("/")] for text in (mean, std))
     else:
         mean, std = ([single(v) for v in values] for values in PRESETS[preset])
-    if len(planes) == 1 and len(mean) > 1:
+    if has_alpha(planes) or (len(planes) == 1 and len(mean) > 1):
         raise Refused
     sample, bits = ELEMENTS[dtype]
     made = []
@@ -491,6 +602,9 @@ def normalize(planes, preset="custom", mean=None, std=None, dtype="float32", lay
 # The stages by name: their functions and their cases. One row per stage.
 STAGES = {
     "gray": (gray, list(LUMA)),
+    "rgb": (rgb, [""]),
+    "flatten": (flatten, ["", "black", "#336699"]),
+    "channel": (channel, ["1", "2", "3", "4", "r", "g", "b", "a"]),
     "hist": (lambda planes: planes, [""]),
     "contrast": (contrast, [f"{clip}:{how}" for clip in CLIPS for how in ("joint", "each")] +
                  ["to=8", "to=16", "2:10:each:8", "0.5:0.5:joint:16"]),
@@ -501,9 +615,19 @@ STAGES = {
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
     "levels": (levels, ["50:200", "0:1", "254:255", "3:252:8", "1000:40001:16", "100:4000", "0:65535"]),
     "resize": (resize, ["3:2:linear:exact", "7:9:area", "5:4:nearest:inside", "9:3:linear:inside", "4:0", "0:3:area",
-                        "1:1:area", "13:11"]),
+                        "1:1:area", "13:11", "8x6:area", "50%", "37.5%:area", "percent=130:method=nearest",
+                        "9x7:area:contain", "7x12:fit=contain:background=#c0ffee80", "shortest=3:sizes=pillow",
+                        "longest=9:method=area:sizes=pillow", "shortest=4:longest=5:sizes=pillow",
+                        "shortest=3", "longest=9:method=area:sizes=transformers", "shortest=4:longest=5",
+                        "longest=9:sizes=torchvision", "shortest=4:longest=5:method=area:sizes=torchvision"]),
     "depth": (depth, ["16", "8"]),
-    "crop": (crop, ["2x2", "1x1", "3x2+1+0", "2x3:0:1", "5x4:y=0", "4:5:center:0", "2:2:x=3:y=2"]),
+    "crop": (crop, ["2x2", "1x1", "3x2+1+0", "2x3:0:1", "5x4:y=0", "4:5:center:0", "4x3:rule=transformers:pad=none",
+                    "4x3:rule=torchvision", "9x8:pad=#c0ffee80", "11x4:rule=torchvision:pad=red",
+                    "5x3+1+2:pad=#01020304", "2:2:x=3:y=2"]),
+    # The sizes of the first and of the last suffice for most images of the tests.
+    "pad": (pad, ["80x80:white", "9x7:black:center", "10x6:#ff8000:left", "8x9:#c0ffee80:right", "9x7:red:top",
+                  "8x8:#01020304:bottom", "7x8:#204060:top-left", "8x6:#20406080:top-right", "9x9:black:bottom-left",
+                  "8x7:#fedcba98:bottom-right", "131x130:#c0ffee40:right"]),
     "flip": (flip, ["", "vertical"]),
     "rotate": (rotate, ["90", "180", "270"]),
     "equalize": (equalize, [""]),
@@ -529,6 +653,10 @@ STAGES = {
 }
 # Cases with values that 8-bit samples do not have.
 ONLY_OF_16 = ["threshold:40000"]
+# Cases whose results are too large for golden files: they have digests instead.
+ONLY_OF_PATTERNS = ["pad:80x80:white", "pad:131x130:#c0ffee40:right"]
+# Stages that get alpha as the last plane. No others run on images with alpha.
+WITH_ALPHA = ["rgb", "flatten", "channel", "crop", "pad"]
 # Lists of several steps.
 CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
           "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",
@@ -549,6 +677,10 @@ def random_sizes(count):
 # Steps on patterns, for results that depend on size or on many pixels: (width, height, channels, bits, step) by stage.
 PATTERNS = {
     "contrast": [(131, 97, 3, bits, f"contrast:0.5:2:{how}") for bits in (8, 16) for how in ("joint", "each")],
+    "flatten": [(67, 41, channels, bits, f"flatten:{color}") for channels in (2, 4) for bits in (8, 16)
+                for color in ("white", "#01807f")],
+    "pad": [(67, 41, channels, bits, step) for channels in (1, 2, 3, 4) for bits in (8, 16)
+            for step in ONLY_OF_PATTERNS],
     "threshold": [(131, 97, 1, bits, "threshold") for bits in (8, 16)],
     "equalize": [(131, 97, 1, bits, "equalize") for bits in (8, 16)],
     "clahe": [(97, 89, 1, 8, "clahe"), (64, 48, 1, 8, "clahe:3:4"), (33, 29, 1, 16, "clahe")],
@@ -642,8 +774,9 @@ class GoldenImage:
         self.planes = planes_of(pixels, white)
 
     def line(self):
-        """The image with the values that occur in each channel and their counts."""
-        counts = [[[v, n] for v, n in enumerate(counts_of(p)) if n] for p in self.planes]
+        """The image with the values that occur in each colour channel and their counts."""
+        color = self.planes[:-1] if has_alpha(self.planes) else self.planes
+        counts = [[[v, n] for v, n in enumerate(counts_of(p)) if n] for p in color]
         return {"name": self.name, "width": len(self.pixels[0]), "height": len(self.pixels),
                 "channels": len(self.planes), "bits": bits_of(self.white),
                 "pixels": text([[v for p in row for v in p] for row in self.pixels], self.white), "hist": counts}
@@ -686,12 +819,17 @@ def golden_images():
         images.append(GoldenImage(f"white 5x4x3{more}", [[[white] * 3] * 5] * 4, white))
         images.append(GoldenImage(f"noise 17x1x3{more}", noise(17, 1, 3, 20261124, bits), white))
         images.append(GoldenImage(f"noise 1x19x1{more}", noise(1, 19, 1, 20261125, bits), white))
+        for width, height, channels in ((1, 1, 2), (6, 5, 2), (1, 3, 4), (7, 6, 4)):
+            images.append(GoldenImage(f"noise {width}x{height}x{channels}{more}",
+                                      noise(width, height, channels, 20261126, bits), white))
     return images
 
 
 def result_line(image, stages):
     """None if a step is impossible for the image."""
-    if image.white == 255 and stages in ONLY_OF_16:
+    if image.white == 255 and stages in ONLY_OF_16 or stages in ONLY_OF_PATTERNS:
+        return None
+    if has_alpha(image.planes) and not all(step.split(":")[0] in WITH_ALPHA for step in stages.split(",")):
         return None
     try:
         made = run(image.planes, stages)

@@ -1,4 +1,5 @@
-// flip, rotate and crop in bands, from the reader to the file, on the host and on a device; and their memory.
+// flip, rotate, crop and pad in bands, from the reader to the file, on the host and on a device; and their
+// memory.
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -26,6 +27,10 @@ const std::vector<std::string> kLists{"crop:50x40+20+700",
                                       "hist,crop:70x300+1+500,hist",
                                       "smooth,crop:70x300+1+500,smooth",
                                       "crop:90x1200,resize:40:0,crop:11x50+3+100",
+                                      "crop:50x300+60+1200:pad=red,smooth",
+                                      "crop:101x1999:pad=black,smooth,hist",
+                                      "smooth,pad:100x2601:white:bottom,smooth",
+                                      "pad:95x5000:#336699,smooth,crop:60x4000",
                                       "flip:vertical",
                                       "flip,smooth,flip:vertical,contrast",
                                       "rotate:90",

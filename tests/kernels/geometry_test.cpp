@@ -1,6 +1,7 @@
-// flip, rotate and crop beyond the tests of every stage: pixels of 1 to 8 bytes, both layouts, bands,
+// flip, rotate, crop and pad beyond the tests of every stage: pixels of 1 to 8 bytes, both layouts, bands,
 // combinations.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -46,13 +47,22 @@ std::string difference(const Image& expected, const Image& got) {
   return "";
 }
 
-// Maps output pixel (x, y) to its source pixel; a second, independent implementation of the documentation.
+std::int64_t floored_half(std::int64_t n) {
+  return (n - (n & 1)) / 2;
+}
+// Rounds halves to the nearest even integer.
+std::int64_t even_half(std::int64_t n) {
+  return std::lrint(static_cast<double>(n) / 2);
+}
+
+// Maps output pixel (x, y) to its source pixel, or to one outside the image, which is white; a second,
+// independent implementation of the documentation.
 using From = std::function<std::pair<std::int64_t, std::int64_t>(std::int64_t x, std::int64_t y)>;
 
 struct Move {
   std::string step;
   bool swaps_sides = false;
-  std::int64_t width = 0, height = 0;  // of crop's rectangle; 0: no crop
+  std::int64_t width = 0, height = 0;  // of crop and pad; 0: another step
   std::function<From(std::int64_t width, std::int64_t height)> from;
 };
 
@@ -93,8 +103,31 @@ const std::vector<Move>& moves() {
        [](auto, auto) { return [](auto x, auto y) {
                           return P{x + 29, y};
                         }; }},
-      {"crop:16x70+16+1", false, 16, 70, [](auto, auto) {
-         return [](auto x, auto y) { return P{x + 16, y + 1}; };
+      {"crop:16x70+16+1", false, 16, 70,
+       [](auto, auto) { return [](auto x, auto y) {
+                          return P{x + 16, y + 1};
+                        }; }},
+      {"crop:40x50+7+60:pad=white", false, 40, 50,
+       [](auto, auto) { return [](auto x, auto y) {
+                          return P{x + 7, y + 60};
+                        }; }},
+      {"crop:70x35:pad=white", false, 70, 35,
+       [](auto w, auto h) {
+         return [=](auto x, auto y) { return P{x + floored_half(w - 70), y + floored_half(h - 35)}; };
+       }},
+      {"crop:33x2:rule=torchvision:pad=white", false, 33, 2,
+       [](auto w, auto h) {
+         return [=](auto x, auto y) {
+           return P{x + (w < 33 ? (w - 33) / 2 : even_half(w - 33)),
+                    y + (h < 2 ? (h - 2) / 2 : even_half(h - 2))};
+         };
+       }},
+      {"pad:131x130:white", false, 131, 130,
+       [](auto w, auto h) {
+         return [=](auto x, auto y) { return P{x - even_half(131 - w), y - even_half(130 - h)}; };
+       }},
+      {"pad:1003x131:white:bottom-left", false, 1003, 131, [](auto, auto h) {
+         return [=](auto x, auto y) { return P{x, y - (131 - h)}; };
        }}};
   return all;
 }
@@ -110,8 +143,14 @@ Image expected_of(const Move& move, const Image& in) {
   for (std::int64_t y = 0; y < shape.height; ++y) {
     for (std::int64_t x = 0; x < shape.width; ++x) {
       const auto [from_x, from_y] = from(x, y);
-      std::memcpy(out.untyped_view().row(y) + x * static_cast<std::int64_t>(pixel),
-                  in.untyped_view().row(from_y) + from_x * static_cast<std::int64_t>(pixel), pixel);
+      std::byte* const to = out.untyped_view().row(y) + x * static_cast<std::int64_t>(pixel);
+      const bool inside =
+          from_x >= 0 && from_x < in.shape().width && from_y >= 0 && from_y < in.shape().height;
+      if (inside) {
+        std::memcpy(to, in.untyped_view().row(from_y) + from_x * static_cast<std::int64_t>(pixel), pixel);
+      } else {
+        std::memset(to, 0xFF, pixel);  // white
+      }
     }
   }
   return out;

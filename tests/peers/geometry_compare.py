@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Compares flip, rotate and crop with Pillow and OpenCV, pixel by pixel, on generated images.
+"""Compares flip, rotate, crop, pad, rgb, flatten and channel with Pillow, and the first three with OpenCV, pixel by
+pixel, on generated images.
 
     geometry_compare.py IMGPIPE [DEVICE...]
 
@@ -14,6 +15,7 @@ import sys
 import tempfile
 
 from peer_libraries import Image, cv2
+from PIL import ImageColor  # after it: the import above skips the script without Pillow
 
 MODES = ("L", "LA", "RGB", "RGBA")
 SIZES = ((1, 1), (1, 7), (7, 1), (16, 16), (33, 17), (65, 127), (130, 64), (301, 203))
@@ -37,7 +39,39 @@ def made_by(program, device, source, folder, step):
     return target
 
 
+def on_canvas(image, size, color, offset):
+    made = Image.new(image.mode, size, ImageColor.getcolor(color, image.mode))
+    made.paste(image, offset)
+    return made
+
+
+def pad_checks(image):
+    """Odd and even differences; positions with one and with two sides."""
+    (w, h), color = image.size, "#ff8040c0"
+    for x, y, words, across, down in ((5, 7, "", 2, 4), (3, 1, ":left", 0, 0), (0, 9, ":bottom", 0, 9),
+                                      (70, 2, ":top-right", 70, 0)):
+        yield f"pad:{w + x}x{h + y}:{color}{words}", on_canvas(image, (w + x, h + y), color, (across, down))
+    outside = "transparent" if image.mode.endswith("A") else "black"
+    left, top = -3, (h - (h + 1) // 2) // 2
+    yield f"crop:{w + 5}x{(h + 1) // 2}:pad={outside}", image.crop((left, top, left + w + 5, top + (h + 1) // 2))
+
+
+def channel_checks(image):
+    yield "rgb", image.convert("RGB")
+    for number, letter in enumerate(image.getbands(), 1):
+        yield f"channel:{number}", image.getchannel(number - 1)
+        if letter != "L":
+            yield f"channel:{letter.lower()}", image.getchannel(letter)
+    for color in ("white", "#20c4f1"):
+        mode = image.mode.removesuffix("A")
+        ground = Image.new(mode, image.size, ImageColor.getcolor(color, mode))
+        ground.paste(image.convert(mode), mask=image.getchannel("A") if "A" in image.mode else None)
+        yield f"flatten:{color}", ground
+
+
 def pillow_checks(image):
+    yield from pad_checks(image)
+    yield from channel_checks(image)
     for step, method in PILLOW.items():
         yield step, image.transpose(method)
     for step, box in rectangles(*image.size):
