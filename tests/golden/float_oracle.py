@@ -267,7 +267,8 @@ def normalize(v, *values):
             "bfloat16": lambda: bfloat16(made)}[named["dtype"]]()
 
 
-STAGES = {f.__name__: f for f in (invert, gamma, levels, depth, smooth, resize, crop, pad, flip, rotate, normalize)}
+STAGES = {f.__name__: f
+          for f in (invert, gamma, levels, depth, smooth, resize, crop, pad, flip, rotate, normalize)}
 
 
 def cases(data):

@@ -695,7 +695,7 @@ def normalize(planes, preset="custom", mean=None, std=None, dtype="float32", lay
         mean, std = ([single(float(v)) for v in text.split("/")] for text in (mean, std))
     else:
         mean, std = ([single(v) for v in values] for values in PRESETS[preset])
-    if len(planes) == 1 and len(mean) > 1:
+    if has_alpha(planes) or (len(planes) == 1 and len(mean) > 1):
         raise Refused
     sample, bits = ELEMENTS[dtype]
     made = []
