@@ -83,11 +83,11 @@ struct Stage {
   // Sets `out`, initialised to `in`, to the output's type; the planner sets the layout. Returns why the stage
   // rejects frames of this type; empty: it accepts them. nullptr: it accepts all types and preserves them.
   std::string_view (*infer)(const FrameType& in, const Parameters&, FrameType& out) = nullptr;
-  // Returns the step that the planner inserts after this one, skipped or not. nullptr: none.
-  StageAndParameters (*followed_by)(const Parameters&) = nullptr;
   // Returns the type of the tensor that the stage makes. Such a stage is the last step of its list. nullptr:
   // it makes images.
   TensorType (*tensor)(const FrameType& in, const Parameters&) = nullptr;
+  // Returns the step that the planner inserts after this one, skipped or not. nullptr: none.
+  StageAndParameters (*followed_by)(const Parameters&) = nullptr;
   // Returns the input rows that output rows need; both ends are monotonic. nullptr: the same rows.
   RowRange (*needs)(const FrameType& in, const Parameters&, RowRange out) = nullptr;
   // Whether each row of the output may need any row of the input; needs() is then not called. nullptr: false.

@@ -48,7 +48,7 @@ void check_tensor_replaceable(const OutputOptions& output, const std::string& pa
   });
   const bool is_tensor = path == output.path;
   // The names have no mark. They belong to the tensor.
-  if (!is_tensor && output.replace == Replace::own && mark_in(output.path) == Mark::result) return;
+  if (!is_tensor && output.replace != Replace::none && mark_in(output.path) == Mark::result) return;
   check_replaceable(path, is_tensor ? image_refusal_reason(path, output.replace, Mark::result)
                                     : text_refusal_reason(path, output.replace));
 }

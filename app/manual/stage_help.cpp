@@ -37,7 +37,8 @@ StageHelp stage_help_of(const Stage& stage) {
     };
     fact("Source", std::string(text->source));
     fact("Equal to", std::string(text->equals));
-    fact("Example", "imgpipe in.png out.png --stages " + std::string(text->example));
+    const std::string output = stage.tensor == nullptr ? "out.png" : "out.npy";
+    fact("Example", "imgpipe in.png " + output + " --stages " + std::string(text->example));
   }
   return help;
 }

@@ -78,7 +78,7 @@ std::vector<OptionRow> action_rows() {
 
 std::vector<OptionRow> output_rows() {
   return {{"Output", "tensor", "FILE", nullptr,
-           "Write the tensors of all inputs into one file, in the order of the inputs, in place of OUTPUT: "
+           "Write the tensors of all inputs into one file, in the order of the inputs, instead of OUTPUT: "
            "FILE.npy, with the inputs' names in FILE.npy.names.txt, or FILE.safetensors, which holds the "
            "names. The last stage must be normalize, and all tensors must have the same shape"},
           {"Output", "update", nullptr, nullptr,

@@ -5,6 +5,7 @@
 #include "app/options/option_parser.h"
 #include "app/options/option_values.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "kernels/frame.h"
 #include "kernels/stage.h"
 
@@ -18,11 +19,12 @@ void read_tensor(const Parser& parser, ProcessOptions& options) {
       {"format", "the extension of FILE selects the format; remove --format"},
       {"update", "the file is always written whole; remove --update"},
       {"skip-existing", "the file is always written whole; remove --skip-existing"},
-      {"shard", "a shard cannot add to a file; give each process its own --files-from and FILE"}};
+      {"shard", "a shard cannot add to a file; give each process a separate --files-from and FILE"}};
   for (const auto& [option, why] : kRefused) {
     if (parser.has_option(option))
       usage("--tensor: cannot be combined with --" + std::string(option) + "; " + why);
   }
+  if (options.input.path == kStandardStream) usage("--tensor: INPUT must be files, got stdin");
   options.output.path = file_with_ending("tensor", parser.text("tensor"), {".npy", ".safetensors"});
   options.output.format = format_by_ending(options.output.path);
   options.output.is_tensor = true;

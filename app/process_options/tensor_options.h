@@ -1,4 +1,4 @@
-// --tensor: all results in one file of tensors, in place of OUTPUT.
+// --tensor: all results in one file of tensors, instead of OUTPUT.
 #pragma once
 
 #include <string>

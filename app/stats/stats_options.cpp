@@ -11,6 +11,7 @@
 #include "app/options/sizes.h"
 #include "images/files/file.h"
 #include "images/text.h"
+#include "kernels/stage.h"
 #include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
@@ -92,6 +93,8 @@ StatsOptions read_stats(const Parser& parser) {
     const RangedList ranged = with_ranges(options.stage_list, {});
     if (!ranged.of_series.empty()) usage("--stages: contrast: range=series is not supported by stats");
     options.stages = parse_stages(ranged.list);
+    if (!options.stages.empty() && options.stages.back().stage->tensor != nullptr)
+      usage("--stages: stats counts samples of images, but normalize makes a tensor; leave it out");
   }
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
   options.execution.threads = parser.integer("threads", 0, kMaxThreads);

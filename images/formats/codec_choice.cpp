@@ -9,6 +9,7 @@
 #include "images/codecs/sniff.h"
 #include "images/codecs/stb/stb_claims.h"
 #include "images/codecs/stb/stb_codec.h"
+#include "images/codecs/tensor/tensor_codec.h"
 #include "images/error.h"
 #include "images/formats/codec_table.h"
 
@@ -139,7 +140,7 @@ Shape storable_shape(Format format, Shape shape, bool is_tensor) {
   if (is_tensor && !codec.holds_tensors)
     throw Error(ErrorKind::usage,
                 name + " cannot store tensors; write .npy or .safetensors, or remove normalize");
-  if (is_tensor && format == Format::npy && shape.sample == Sample::bf16)
+  if (is_tensor && format == Format::npy && !npy_holds(shape.sample))
     throw Error(ErrorKind::usage, "npy cannot store bfloat16; write .safetensors, or use dtype=float16");
   if (is_tensor) return shape;
   if (codec.holds_tensors)

@@ -34,7 +34,7 @@ struct CropParameters {
     case CenterRule::transformers:
       return (of - size) >> 1;
     case CenterRule::torchvision:
-      return of < size ? -((size - of) / 2) : halved_to_even(of - size);
+      return of < size ? -((size - of) / 2) : half_rounded_to_even(of - size);
   }
   unreachable();
 }

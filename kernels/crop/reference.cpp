@@ -37,7 +37,7 @@ void canvas_reference(const StageCall<Host>& call, const Canvas& canvas) {
 // Returns the offset of the image in a canvas with `rest` more pixels along one side. `low` and `high`:
 // whether the image touches the canvas's first and last pixel.
 std::int64_t pad_offset(std::int64_t rest, bool low, bool high) {
-  return low ? 0 : high ? rest : halved_to_even(rest);
+  return low ? 0 : high ? rest : half_rounded_to_even(rest);
 }
 
 }  // namespace

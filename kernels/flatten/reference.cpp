@@ -20,7 +20,7 @@ void flatten(const StageCall<Host>& call) {
 }  // namespace
 
 std::string_view flatten_problem(const Parameters& parameters) {
-  return color_byte(parameters[0], 3) == kMaxSample ? "" : "the color must be opaque";
+  return color_byte(parameters[0], 3) == kMaxSample ? "" : "color must be opaque";
 }
 
 std::string_view flatten_skip_reason(const FrameType& in, const Parameters&) {

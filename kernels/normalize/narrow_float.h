@@ -9,17 +9,17 @@ inline constexpr std::uint32_t kFloatInfinity = 0x7F800000;
 
 // IEEE 754 binary16. 65520 and all greater values become infinite; every NaN becomes 7E00.
 [[nodiscard]] constexpr std::uint16_t float16_bits(std::uint32_t bits) {
-  constexpr std::uint32_t kOverflow = 0x477FF000;                           // 65520
-  constexpr std::uint32_t kMinNormal = 0x38800000;                          // 2^-14
+  constexpr std::uint32_t kOverflowBits = 0x477FF000;                       // 65520
+  constexpr std::uint32_t kMinNormalBits = 0x38800000;                      // 2^-14
   constexpr std::uint32_t kBiasDifference = std::uint32_t{127 - 15} << 23;  // of the exponents
   constexpr int kDropped = 23 - 10;                                         // bits of the significand
   const auto sign = static_cast<std::uint16_t>(bits >> 16 & 0x8000U);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFU;
   if (magnitude > kFloatInfinity) return 0x7E00;
-  if (magnitude >= kOverflow) return sign | 0x7C00U;
+  if (magnitude >= kOverflowBits) return sign | 0x7C00U;
   std::uint32_t digits = magnitude - kBiasDifference;
   int shift = kDropped;
-  if (magnitude < kMinNormal) {  // a multiple of 2^-24
+  if (magnitude < kMinNormalBits) {  // a multiple of 2^-24
     shift = 126 - static_cast<int>(magnitude >> 23);
     if (shift > 24) return sign;  // below 2^-25
     digits = (magnitude & 0x7FFFFFU) | 0x800000U;

@@ -66,7 +66,17 @@ struct NormalizeParameters {
 template <class Where, class Function>
 constexpr decltype(auto) visit_normalize(const StageCall<Where>& call, Sample out, const Function& function) {
   return visit_sample(call.in.type.sample, [&]<class From>(From from) {
-    return out == Sample::f32 ? function(from, float{}) : function(from, Sample16{});
+    switch (out) {
+      case Sample::f32:
+        return function(from, float{});
+      case Sample::f16:
+      case Sample::bf16:
+        return function(from, Sample16{});
+      case Sample::u8:
+      case Sample::u16:
+        break;
+    }
+    unreachable();
   });
 }
 

@@ -84,9 +84,9 @@ TensorType normalize_tensor(const FrameType& in, const Parameters& parameters) {
 
 std::string_view normalize_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
   out = frame_type_of(normalize_tensor(in, parameters).frame());
-  if (in.alpha) return "it has alpha; insert rgb or flatten before it";
+  if (in.alpha) return "alpha is not accepted; insert rgb or flatten before it";
   if (in.color_channels == 1 && !NormalizeParameters(parameters).is_uniform())
-    return "it is grey, but mean and std have three values; insert rgb before it";
+    return "grey has one channel, but mean and std have three; insert rgb before it";
   return "";
 }
 

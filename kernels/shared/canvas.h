@@ -17,11 +17,10 @@ struct Canvas {
 };
 
 // Returns the half of n >= 0, rounded to the nearest even integer if n is odd, as Python's round(n / 2).
-[[nodiscard]] constexpr std::int64_t halved_to_even(std::int64_t n) {
+[[nodiscard]] constexpr std::int64_t half_rounded_to_even(std::int64_t n) {
   return n / 2 + (n % 4 == 3 ? 1 : 0);
 }
-static_assert(halved_to_even(1) == 0 && halved_to_even(2) == 1 && halved_to_even(3) == 2 &&
-              halved_to_even(5) == 2);
+static_assert(half_rounded_to_even(1) == 0 && half_rounded_to_even(2) == 1 && half_rounded_to_even(3) == 2 && half_rounded_to_even(5) == 2);
 
 // Whether a canvas of `size` pixels at `offset` is within a side of `of` pixels.
 [[nodiscard]] constexpr bool is_inside(std::int64_t offset, std::int64_t size, std::int64_t of) {

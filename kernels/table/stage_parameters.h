@@ -274,7 +274,8 @@ inline constexpr std::array kPosterizeParameters{
               .required = true},
 };
 
-inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};
+inline constexpr std::array<std::string_view, 8> kResizeMethodNames{
+    "linear", "area", "nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"};
 inline constexpr std::array<std::string_view, 4> kResizeFitNames{"exact", "inside", "cover", "contain"};
 inline constexpr std::array<std::string_view, 2> kResizeRuleNames{"pillow13", "pillow12"};  // as FilterRule
 inline constexpr std::array<std::string_view, 3> kResizeSizesNames{"transformers", "torchvision", "pillow"};
@@ -287,9 +288,12 @@ inline constexpr std::array kResizeParameters{
               .help = "Rows; 0: in proportion to the width",
               .kind = Parameter::Kind::integer,
               .most = kMaxResizeSide},
-    Parameter{.name = "method",
-              .help = "New pixels: linear (between four), area (mean of what is covered), nearest",
-              .words = kResizeMethodNames},
+    Parameter{
+        .name = "method",
+        .help =
+            "New pixels: linear (between four), area (mean of what is covered), nearest, or by a filter of "
+            "Pillow: box, bilinear, hamming, bicubic, lanczos",
+        .words = kResizeMethodNames},
     Parameter{.name = "fit",
               .help = "exact: width x height; inside: the largest size within width x height that keeps the "
                       "aspect ratio; cover: width x height from the largest centred part of that aspect "

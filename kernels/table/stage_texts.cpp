@@ -172,6 +172,14 @@ constexpr std::array kTexts{
                       "samples is skipped.",
               .equals = "Pillow's ImageOps.posterize, of 8 bits",
               .example = "posterize:3"},
+    StageText{
+        .stage = "normalize",
+        .rule = "v becomes (v/white - mean) / std, by a table of all values for each channel. Each operation "
+                "is rounded as in the library that formula names; float16 and bfloat16 are the float32 "
+                "rounded once more. Only the last step; without alpha, of 8 or 16 bits.",
+        .equals = "CLIPImageProcessor and others of transformers that use numpy; torchvision's ToTensor "
+                  "and Normalize (totensor), v2.ToDtype and v2.Normalize (torchvision-v2)",
+        .example = "resize:224:224,normalize:clip"},
 };
 
 }  // namespace

@@ -97,7 +97,7 @@ void TensorFile::check_type(const ImageFiles& files, const Plan& plan) {
   if (!type_) {
     type_ = plan.tensor;
     first_name_ = files.input_name;
-    // Names of pages are not known yet; header() makes room for them at the end.
+    // Names of pages are not known yet; finish() makes the header longer if necessary.
     reserved_bytes_ = header(names(true), static_cast<std::int64_t>(settings_.inputs), 0).size();
     naming(files.output_name, [&] { file_.append(std::span<const std::byte>()); });  // opens the file
   }
@@ -143,7 +143,7 @@ void TensorFile::finish() {
   std::ranges::sort(rows_);
   const std::vector<std::string> names = this->names(false);
   const std::size_t needed = header(names, rows(), 0).size();
-  // A longer header takes the first slots, so many that it stays a multiple of 8 bytes.
+  // A longer header takes the first slots. Its size stays a multiple of 8 bytes.
   const auto row_bytes = static_cast<std::size_t>(type_->frame().bytes());
   std::size_t taken = needed > reserved_bytes_ ? (needed - reserved_bytes_ + row_bytes - 1) / row_bytes : 0;
   while (taken * row_bytes % 8 != 0) ++taken;

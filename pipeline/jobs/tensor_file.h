@@ -2,8 +2,8 @@
 // inputs.
 //
 // Workers write rows to their offsets in a temporary file while they encode them. finish() moves rows into
-// the gaps that failed images leave, writes the header, and puts the file in place. Only the positions of
-// rows are held in memory.
+// the gaps that failed images leave, writes the header, and renames the file. Only the positions of rows are
+// held in memory.
 #pragma once
 
 #include <compare>

@@ -18,7 +18,7 @@ except ImportError:
 
 F = np.float32
 NAN = np.uint32(0x7FC00000)
-DTYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
+DTYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32, "f16": np.float16, "bf16": np.uint16}
 
 
 def bits(values):
@@ -244,7 +244,31 @@ def rotate(v, angle):
     return np.rot90(v, -int(angle) // 90)
 
 
-STAGES = {f.__name__: f for f in (invert, gamma, levels, depth, smooth, resize, crop, pad, flip, rotate)}
+# ---- normalize --------------------------------------------------------------------------------------
+
+FORMULAS = {
+    "transformers": lambda v, white, m, s: ((v * (1 / white)).astype(F) - m) / s,
+    "totensor": lambda v, white, m, s: (v.astype(F) / F(white) - m) / s,
+    "torchvision-v2": lambda v, white, m, s: (v.astype(F) * F(1 / white) - m) / s,
+    "transformers-fused": lambda v, white, m, s: (v.astype(F) - m * F(white)) / (s * F(white)),
+}
+
+
+def bfloat16(v):
+    """The upper halves of the bits, of the nearer float that has only such a half."""
+    low, high = bits(v) & np.uint32(0xFFFF), bits(v) >> np.uint32(16)
+    return (high + ((low > 0x8000) | ((low == 0x8000) & (high % 2 == 1)))).astype(np.uint16)
+
+
+def normalize(v, *values):
+    named = dict(value.split("=") for value in values)
+    made = FORMULAS[named["formula"]](v, np.iinfo(v.dtype).max, F(float(named["mean"])), F(float(named["std"])))
+    return {"float32": lambda: made, "float16": lambda: made.astype(np.float16),
+            "bfloat16": lambda: bfloat16(made)}[named["dtype"]]()
+
+
+STAGES = {f.__name__: f
+          for f in (invert, gamma, levels, depth, smooth, resize, crop, pad, flip, rotate, normalize)}
 
 
 def cases(data):

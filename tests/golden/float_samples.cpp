@@ -1,12 +1,13 @@
-// Writes the reference's results for noise and every stage that accepts floats, for float_oracle.py. Each
-// case is a line, "STEP WIDTH HEIGHT SAMPLE OUT_WIDTH OUT_HEIGHT OUT_SAMPLE", then the input samples, then
-// the output samples.
+// Writes the reference's results for noise and every stage that accepts or makes floats, for float_oracle.py.
+// Each case is a line, "STEP WIDTH HEIGHT SAMPLE OUT_WIDTH OUT_HEIGHT OUT_SAMPLE", then the input samples,
+// then the output samples.
 #include <array>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "images/tensor.h"
 #include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "tests/support/images.h"
@@ -60,7 +61,8 @@ constexpr std::array<std::string_view, 4> kContents{"noise", "narrow", "ramp", "
 
 std::string shape_text(const Shape& shape) {
   return std::to_string(shape.width) + " " + std::to_string(shape.height) + " " +
-         (is_float(shape.sample) ? "f" : "u") + std::to_string(8 * bytes_per_sample(shape.sample));
+         (shape.sample == Sample::bf16 ? "b" : "") + (is_float(shape.sample) ? "f" : "u") +
+         std::to_string(8 * bytes_per_sample(shape.sample));
 }
 
 void write(const ConstHostView& view) {
@@ -93,6 +95,34 @@ void write_cases(Engine& engine, std::string_view step, Sample sample) {
   }
 }
 
+// Means and standard deviations of the presets, negative ones, and some whose float16 are infinite or tiny.
+constexpr std::array<std::string_view, 8> kNormalized{"mean=0.485:std=0.229",
+                                                      "mean=0.48145466:std=0.26862954",
+                                                      "mean=0.4578275:std=0.26130258",
+                                                      "mean=0.40821073:std=0.27577711",
+                                                      "mean=0.5:std=0.5",
+                                                      "mean=-0.3:std=-7.1",
+                                                      "mean=0.123456789012345:std=1e-6",
+                                                      "mean=0.7:std=12345.6"};
+
+// All values of a sample type, by each formula.
+void write_normalized(Engine& engine, Sample sample) {
+  Image image({bins(sample), 1, 1, sample});
+  visit_sample(sample, [&]<class T>(T) {
+    for (std::int64_t v = 0; v < bins(sample); ++v) image.untyped_view().as<T>().data[v] = static_cast<T>(v);
+  });
+  for (const std::string_view values : kNormalized) {
+    for (const std::string_view formula : kTensorFormulaNames) {
+      for (const std::string_view dtype : kTensorSampleNames) {
+        write_case(engine,
+                   "normalize:" + std::string(values) + ":formula=" + std::string(formula) +
+                       ":dtype=" + std::string(dtype),
+                   image);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace imgpipe::test
 
@@ -103,5 +133,8 @@ int main() {
   for (const std::string_view step : kSteps) {
     if (step != "depth:float") write_cases(*engine, step, Sample::f32);
   }
-  for (const Sample sample : {Sample::u8, Sample::u16}) write_cases(*engine, "depth:float", sample);
+  for (const Sample sample : {Sample::u8, Sample::u16}) {
+    write_cases(*engine, "depth:float", sample);
+    write_normalized(*engine, sample);
+  }
 }

@@ -177,7 +177,7 @@ class Alpha:
 
 
 class Fused:
-    """The normalisation of the fast processors, which resize by torchvision's own arithmetic."""
+    """The normalisation of the fast processors, which resize by torchvision's arithmetic."""
     name = "fast CLIP without resizing"
 
     def __init__(self, transformers):

@@ -32,7 +32,8 @@ def random_image(numbers, mode, size):
     elif content == "extremes":
         samples = made.integers(0, 2, shape, dtype) * dtype(white)
     else:
-        samples = (np.arange(np.prod(shape)).reshape(shape) * numbers.randrange(1, white) // 7 % (white + 1)).astype(dtype)
+        step = numbers.randrange(1, white)
+        samples = (np.arange(np.prod(shape)).reshape(shape) * step // 7 % (white + 1)).astype(dtype)
     if mode in ("LA", "RGBA") and numbers.random() < 0.7:
         opaque = made.integers(0, 3, shape[:2])
         samples[..., -1] = np.where(opaque == 0, 0, np.where(opaque == 1, white, samples[..., -1]))
@@ -78,37 +79,50 @@ def contain(numbers, image, method):
             ImageOps.pad(image, size, method=FILTERS[method], color=color))
 
 
-def edge_sizes(image, side):
-    """(parameters of resize, size) for every documented rounding."""
-    width, height = image.size
-    short, long = min(image.size), max(image.size)
-    for name, longer, shorter in (
-            ("pillow", round(height / width * side if width < height else width / height * side),
-             round(height / width * side if width > height else width / height * side)),
-            ("torchvision", int(side * long / short), int(side * short / long)),
-            ("transformers", int(side * long / short), None)):
-        for edge, other in (("shortest", longer), ("longest", shorter)):
-            if other is None or not 1 <= other <= 3 * LARGEST:
-                continue
-            upright = (width <= height) == (edge == "shortest")
-            size = (side, side) if width == height else (side, other) if upright else (other, side)
-            yield f"{edge}={side}:sizes={name}", size
+def edge_sizes(size, shortest, longest):
+    """{sizes: size} by each library's rule. An edge of 0 is not given."""
+    width, height = size
+    short, long = min(size), max(size)
+    made = {}
+    if not longest:
+        made["pillow"] = shortest, round(long / short * shortest)
+        made["torchvision"] = made["transformers"] = shortest, int(shortest * long / short)
+    elif not shortest:
+        made["pillow"] = round(short / long * longest), longest
+        made["torchvision"] = int(longest * short / long), longest
+        made["transformers"] = tuple(int(side * (longest / long) + 0.5) for side in (short, long))
+    else:
+        other = int(shortest * long / short)
+        if longest > shortest:
+            made["torchvision"] = (int(longest * shortest / other), longest) if other > longest else (shortest, other)
+        edge, raw = shortest, shortest
+        if long / short * shortest > longest:
+            raw = longest * short / long
+            edge = int(round(raw))
+        made["transformers"] = (short, long) if edge == short else (edge, int(raw * long / short))
+        other = round(long / short * shortest)
+        made["pillow"] = (shortest, other) if other <= longest else (round(short / long * longest), longest)
+    return {name: pair if width <= height else pair[::-1] for name, pair in made.items()
+            if 1 <= min(pair) and max(pair) <= 2 * LARGEST}
 
 
 def edge(numbers, image, method):
-    found = list(edge_sizes(image, random_side(numbers)))
-    if not found:
+    kind = numbers.randrange(3)
+    shortest, longest = (0 if kind == 0 else random_side(numbers)), (0 if kind == 1 else random_side(numbers))
+    made = edge_sizes(image.size, shortest, longest)
+    if not made:
         return None
-    parameters, size = numbers.choice(found)
-    return f"resize:{parameters}:method={method}{RULE}", image.resize(size, FILTERS[method])
+    name = numbers.choice(sorted(made))
+    edges = (f":shortest={shortest}" if shortest else "") + (f":longest={longest}" if longest else "")
+    return f"resize{edges}:sizes={name}:method={method}{RULE}", image.resize(made[name], FILTERS[method])
 
 
 def percent(numbers, image, method):
     share = numbers.randrange(1, 300)
-    size = round(share / 100 * image.width), round(share / 100 * image.height)
+    size = tuple((2 * side * share + 100) // 200 for side in image.size)
     if min(size) < 1 or max(size) > LARGEST:
         return None
-    return f"resize:{share}%:{method}{RULE}", ImageOps.scale(image, share / 100, FILTERS[method])
+    return f"resize:{share}%:{method}{RULE}", image.resize(size, FILTERS[method])
 
 
 def crop_after(numbers, image, method):

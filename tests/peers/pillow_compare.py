@@ -5,7 +5,7 @@
 
 SERVER is build/release/tests/stage_server. Compares N random cases (default: 10,000; sides of 1 to 3,000 pixels) and
 the images of the directory with Pillow's results, on the reference, on the CPU with every instruction set, and on CUDA
-if there is a device. Each --version is compared in a virtual environment of its own, which is made if it is missing;
+if there is a device. Each --version is compared in a separate virtual environment, which is made if it is missing;
 without --version, the installed Pillow.
 
     --seed N          other random cases (default: 1)
@@ -26,6 +26,9 @@ import numpy as np
 from stage_server import StageError, StageServer
 
 
+MOST_SHOWN = 40  # differences
+
+
 def arguments():
     parser = argparse.ArgumentParser()
     parser.add_argument("server")
@@ -43,13 +46,13 @@ def arguments():
 
 def python_with(version, directory):
     """The interpreter of an environment with this Pillow, or None if pip cannot install it."""
-    place = directory / f"pillow-{version}"
-    python = place / "bin" / "python3"
+    environment = directory / f"pillow-{version}"
+    python = environment / "bin" / "python3"
     has_version = [python, "-c", f"import numpy, PIL; assert PIL.__version__ == '{version}'"]
     if python.exists() and subprocess.run(has_version, check=False, capture_output=True).returncode == 0:
         return python
     pip = [python, "-m", "pip", "install", "-q", "--retries", "1", "--timeout", "10", f"pillow=={version}", "numpy"]
-    for command in ([sys.executable, "-m", "venv", "--system-site-packages", place], pip):
+    for command in ([sys.executable, "-m", "venv", "--system-site-packages", environment], pip):
         made = subprocess.run(command, check=False, capture_output=True, text=True)
         if made.returncode != 0:
             print(f"SKIPPED: Pillow {version}: {(made.stderr or made.stdout).strip().splitlines()[-1]}")
@@ -77,35 +80,43 @@ def compare_versions(options):
 class Comparison:
     def __init__(self, server, engines):
         self.server, self.engines = server, engines
-        self.runs = self.different = self.samples = 0
-        self.failed = False
+        self.runs = self.samples = self.different = self.failed = 0
 
     def compare(self, image, stages, expected, name, threads=1):
         """Compares one list of stages on every engine; `name` finds the case again."""
         expected = np.asarray(expected)
         self.server.image(np.asarray(image))
-        for device, target in self.engines:
+        engines_by_problem = {}
+        for engine in self.engines:
             self.runs += 1
             self.samples += expected.size
-            try:
-                got = self.server.run(stages, device, target, threads)
-            except StageError as error:
-                self.fail(name, stages, device, target, f"imgpipe: {error}")
-                continue
-            if got.shape != expected.shape or got.dtype != expected.dtype:
-                self.fail(name, stages, device, target, f"{got.shape} {got.dtype}, Pillow's is {expected.shape} "
-                                                        f"{expected.dtype}")
-            elif got.tobytes() != expected.tobytes():
-                away = np.abs(got.astype(np.int64) - expected.astype(np.int64))
-                self.different += np.count_nonzero(away)
-                where = tuple(map(int, np.argwhere(away)[0]))
-                self.fail(name, stages, device, target,
-                          f"{np.count_nonzero(away)} of {away.size} samples, by up to {away.max()}, first at {where}")
+            problem = self.problem(stages, engine, threads, expected)
+            if problem:
+                engines_by_problem.setdefault(problem, []).append(engine_name(engine))
+        for problem, engines in engines_by_problem.items():
+            self.failed += 1
+            if self.failed <= MOST_SHOWN:
+                print(f"DIFFERENT: {stages}: {problem}\n    {name} --engine {' --engine '.join(engines)}", flush=True)
 
-    def fail(self, name, stages, device, target, what):
-        self.failed = True
-        engine = f"cpu:{target}" if device == "cpu" else device
-        print(f"DIFFERENT: {stages}: {what}\n    {name} --engine {engine}", flush=True)
+    def problem(self, stages, engine, threads, expected):
+        """Why the result is not the expected one, or an empty string."""
+        try:
+            got = self.server.run(stages, *engine, threads)
+        except StageError as error:
+            return f"imgpipe: {error}"
+        if got.shape != expected.shape or got.dtype != expected.dtype:
+            return f"{got.shape} {got.dtype}, expected {expected.shape} {expected.dtype}"
+        if got.tobytes() == expected.tobytes():
+            return ""
+        away = np.abs(got.astype(np.int64) - expected.astype(np.int64))
+        self.different += np.count_nonzero(away)
+        first = tuple(map(int, np.argwhere(away)[0]))
+        return f"{np.count_nonzero(away)} of {away.size} samples, by up to {away.max()}, first at {first}"
+
+
+def engine_name(engine):
+    device, target = engine
+    return f"cpu:{target}" if device == "cpu" else device
 
 
 def engines_of(server, wanted):
@@ -115,7 +126,7 @@ def engines_of(server, wanted):
         print(f"SKIPPED: cuda: {missing}")
     else:
         engines.append(("cuda", "best"))
-    named = {f"cpu:{target}" if device == "cpu" else device: (device, target) for device, target in engines}
+    named = {engine_name(engine): engine for engine in engines}
     return [named[name] for name in wanted] if wanted else engines
 
 
@@ -165,9 +176,9 @@ def main():
     cases = compare_random(comparison, options, command)
     files = compare_files(comparison, options, command) if options.corpus else 0
     server.close()
-    print(f"Pillow {pillow}: {cases} random cases and {files} files on {len(comparison.engines)} engines: "
-          f"{comparison.runs} runs, {comparison.different} of {comparison.samples} samples different "
-          f"({time.monotonic() - start:.0f} s)")
+    print(f"Pillow {pillow}: {cases} random cases and {files} files on {len(comparison.engines)} engines, "
+          f"{comparison.runs} runs: {comparison.failed} problems, {comparison.different} of {comparison.samples} "
+          f"samples different ({time.monotonic() - start:.0f} s)")
     return 1 if comparison.failed or not comparison.runs else 0
 
 

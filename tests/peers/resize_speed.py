@@ -24,7 +24,7 @@ SIDES = (224, 1024)
 THREADS = (1, 2)
 
 
-# ---- the libraries of an environment, in a process of their own ----------------------------------------------------
+# ---- the libraries of an environment, in a separate process ----------------------------------------------------
 
 def milliseconds(call):
     start = time.perf_counter()
@@ -135,7 +135,7 @@ def equal_share(result, expected):
     return (result == expected).all(axis=-1).mean()
 
 
-def contest(server, environments, rounds, folder):
+def contest(server, environments, rounds, directory):
     """Prints a table for each side and number of threads."""
     contestants = {"imgpipe": None}
     for environment in environments:
@@ -146,7 +146,7 @@ def contest(server, environments, rounds, folder):
             if environment is None:
                 results[name] = server.run(f"resize:{side}:{side}:bicubic")
             else:
-                file = os.path.join(folder, "result.npy")
+                file = os.path.join(directory, "result.npy")
                 environment.run(name, side, 1, file)
                 results[name] = np.load(file)
         expected = next(result for name, result in results.items() if name.startswith("Pillow"))
@@ -174,14 +174,14 @@ def main():
     parser.add_argument("--python", action="append", default=[])
     options = parser.parse_args()
     from stage_server import StageServer  # pylint: disable=import-outside-toplevel
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
         pixels = test_image(options.image)
-        file = os.path.join(folder, "image.npy")
+        file = os.path.join(directory, "image.npy")
         np.save(file, pixels)
         environments = [Environment(python, file) for python in options.python or [sys.executable]]
         server = StageServer(options.server)
         server.image(pixels)
-        contest(server, environments, options.rounds, folder)
+        contest(server, environments, options.rounds, directory)
         for environment in environments:
             environment.close()
         server.close()

@@ -192,13 +192,16 @@ std::string_view why_never(const Pair& pair, int channels) {
   const bool first = pair.first->name == "gray";
   const bool second = pair.second->name == "gray";
   const bool grey_before = channels < 3 ? first || second : first && second;
-  return grey_before ? "an image of one colour channel is grey already" : "";
+  if (grey_before) return "an image of one colour channel is grey already";
+  const bool alpha = channels % 2 == 0;
+  return alpha && pair.second->tensor != nullptr ? "a tensor has no alpha" : "";
 }
 
-// Returns every ordered pair of stages, in random order.
+// Returns every ordered pair of stages that a list may have, in random order.
 std::vector<Pair> all_pairs(Random& random) {
   std::vector<Pair> pairs;
   for (const Stage* first : selectable_stages()) {
+    if (first->tensor != nullptr) continue;  // only the last step makes a tensor
     for (const Stage* second : selectable_stages()) pairs.emplace_back(first, second);
   }
   std::ranges::shuffle(pairs, random);

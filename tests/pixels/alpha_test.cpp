@@ -28,11 +28,11 @@ bool preserves_alpha(const StageRequest& step) {
       .alpha;
 }
 
-// Returns each stage of the table that preserves alpha, with the first of its golden cases.
+// Returns each stage of the table that makes images and preserves alpha, with the first of its golden cases.
 std::vector<StageRequest> all_steps() {
   std::vector<StageRequest> steps;
   for (const Stage& stage : stage_table()) {
-    if (!stage.selectable) continue;
+    if (!stage.selectable || stage.tensor != nullptr) continue;
     const StageRequest step = parse_stages(golden_cases(stage.name).at(0)).at(0);
     if (preserves_alpha(step)) steps.push_back(step);
   }

@@ -3,8 +3,10 @@
 #include "tests/support/golden.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -73,7 +75,19 @@ std::vector<std::uint32_t> digests_of(const Plane<const T, Host>& pixels) {
 }
 
 template <class T>
-void expect_result(const Plane<const T, Host>& got, const GoldenResult& expected) {
+int bits_of(T v) {
+  if constexpr (std::is_same_v<T, float>) {
+    return std::bit_cast<int>(v);
+  } else if constexpr (kIsFloat<T>) {
+    return v.bits;
+  } else {
+    return v;
+  }
+}
+
+template <class T>
+void expect_result(const ConstHostView& pixels, const GoldenResult& expected) {
+  const Plane<const T, Host> got = pixels.as<T>();
   ASSERT_EQ(got.width, expected.width);
   ASSERT_EQ(got.height, expected.height);
   ASSERT_EQ(got.channels, static_cast<int>(expected.planes.size()));
@@ -81,7 +95,7 @@ void expect_result(const Plane<const T, Host>& got, const GoldenResult& expected
     for (std::int64_t x = 0; x < got.width; ++x) {
       for (int c = 0; c < got.channels; ++c) {
         const auto at = static_cast<std::size_t>(y * got.width + x);
-        ASSERT_EQ(int{got.row(y)[x * got.channels + c]}, expected.planes[static_cast<std::size_t>(c)][at])
+        ASSERT_EQ(bits_of(got.row(y)[x * got.channels + c]), expected.planes[static_cast<std::size_t>(c)][at])
             << "x=" << x << " y=" << y << " channel " << c;
       }
     }
@@ -95,10 +109,22 @@ TEST(Golden, Pixels) {
       SCOPED_TRACE(image.name + ": " + result.stages);
       const Outcome outcome = run(image, result.stages);
       ASSERT_EQ(outcome.pixels.sample, result.sample);
-      if (result.sample == Sample::u16) {
-        expect_result(outcome.pixels.as<Sample16>(), result);
-      } else {
-        expect_result(outcome.pixels.as<Sample8>(), result);
+      switch (result.sample) {
+        case Sample::u8:
+          expect_result<Sample8>(outcome.pixels, result);
+          break;
+        case Sample::u16:
+          expect_result<Sample16>(outcome.pixels, result);
+          break;
+        case Sample::f32:
+          expect_result<float>(outcome.pixels, result);
+          break;
+        case Sample::f16:
+          expect_result<Float16>(outcome.pixels, result);
+          break;
+        case Sample::bf16:
+          expect_result<BFloat16>(outcome.pixels, result);
+          break;
       }
       if (HasFatalFailure()) return;
       const std::vector<StageRequest> steps = parse_stages(result.stages);

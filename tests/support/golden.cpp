@@ -31,15 +31,18 @@ const std::map<std::string, Json>& golden_files() {
 }
 
 Sample sample_of(const Json& bits) {
+  if (bits == "f32") return Sample::f32;
+  if (bits == "f16") return Sample::f16;
+  if (bits == "bf16") return Sample::bf16;
   return bits == 16 ? Sample::u16 : Sample::u8;
 }
 
-// Parses two digits per sample, four for 16 bits.
+// Parses two digits per byte of a sample.
 std::vector<int> from_hex(const std::string& text, Sample sample) {
   const auto digits = static_cast<std::size_t>(2 * bytes_per_sample(sample));
   std::vector<int> out;
   for (std::size_t i = 0; i + digits <= text.size(); i += digits)
-    out.push_back(std::stoi(text.substr(i, digits), nullptr, 16));
+    out.push_back(static_cast<int>(std::stoul(text.substr(i, digits), nullptr, 16)));
   return out;
 }
 

@@ -15,7 +15,7 @@ struct GoldenResult {
   std::string stages;
   std::int64_t width = 0, height = 0;
   Sample sample = Sample::u8;
-  std::vector<std::vector<int>> planes;  // by channel; samples row after row
+  std::vector<std::vector<int>> planes;  // by channel; samples row after row, floats as their bits
 };
 
 struct GoldenImage {

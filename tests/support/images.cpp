@@ -299,8 +299,17 @@ std::string first_difference(const ConstHostView& expected, const ConstHostView&
         << bits(got) << " bits";
     return out.str();
   }
-  return visit_any_sample(expected.sample,
-                          [&]<class T>(T) { return first_difference_of(expected.as<T>(), got.as<T>()); });
+  switch (expected.sample) {
+    case Sample::u8:
+      return first_difference_of(expected.as<Sample8>(), got.as<Sample8>());
+    case Sample::f32:
+      return first_difference_of(expected.as<float>(), got.as<float>());
+    case Sample::u16:
+    case Sample::f16:
+    case Sample::bf16:  // the bits of floats
+      return first_difference_of(expected.as<Sample16>(), got.as<Sample16>());
+  }
+  unreachable();
 }
 
 }  // namespace imgpipe::test

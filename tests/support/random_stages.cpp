@@ -69,6 +69,13 @@ std::string random_value(Random& random, const Parameter& row) {
 constexpr std::size_t kUsualParameters = 4;
 constexpr int kMaxDraws = 100;
 
+// Most random means and deviations contradict each other.
+std::string_view random_means(Random& random) {
+  static constexpr std::array<std::string_view, 5> kMeans{":imagenet", ":clip", ":siglip",
+                                                          ":mean=0.45:std=0.225", ":mean=-7:std=-0.125"};
+  return kMeans[static_cast<std::size_t>(below(random, std::ssize(kMeans)))];
+}
+
 bool is_accepted(const std::string& step) {
   try {
     (void)parse_stages(step);
@@ -102,8 +109,10 @@ const Stage* any_stage(Random& random) {
 std::string random_step(Random& random, const Stage& stage) {
   for (int draw = 0;; ++draw) {
     std::string step(stage.name);
+    if (stage.tensor != nullptr) step += random_means(random);
     for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
       const Parameter& row = stage.parameters[i];
+      if (stage.tensor != nullptr && (row.kind == Parameter::Kind::real || row.name == "preset")) continue;
       const std::int64_t given_of_four = row.required ? 4 : i < kUsualParameters ? 3 : 1;
       if (given_of_four < 4 && below(random, 4) >= given_of_four) continue;
       step += ":" + std::string(row.name) + "=" + random_value(random, row);

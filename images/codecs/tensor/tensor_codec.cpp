@@ -112,6 +112,10 @@ std::unique_ptr<Writer> make_tensor_writer(Format format, const Shape& shape, co
 
 }  // namespace
 
+bool npy_holds(Sample sample) {
+  return !element_names(sample).npy.empty();
+}
+
 std::string tensor_header(Format format, const TensorHeader& header, std::size_t bytes) {
   return format == Format::npy ? npy_header(header, bytes) : safetensors_header(header, bytes);
 }

@@ -20,6 +20,8 @@ inline constexpr const char* kTensorKey = "pixel_values";
 // The longest header that readers of safetensors accept.
 inline constexpr std::size_t kMaxSafetensorsHeader = 100'000'000;
 
+[[nodiscard]] bool npy_holds(Sample sample);
+
 struct TensorHeader {
   std::vector<std::int64_t> dimensions;  // outermost first
   Sample sample = Sample::f32;

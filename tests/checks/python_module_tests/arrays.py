@@ -61,6 +61,23 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "contrast does not accept float samples; insert depth:8"):
             imgpipe.run(floats, "contrast")
 
+    def test_tensors(self):
+        array = noise((9, 7, 3))
+        mean, std = np.float32([0.485, 0.456, 0.406]), np.float32([0.229, 0.224, 0.225])
+        wanted = ((array * (1 / 255)).astype(np.float32) - mean) / std
+        for device in ("cpu", "reference"):
+            for dtype in ("float32", "float16"):
+                got = imgpipe.run(array, f"normalize:imagenet:dtype={dtype}", device=device)[0]
+                self.assertEqual(got.dtype, np.dtype(dtype))
+                np.testing.assert_array_equal(got, wanted.transpose(2, 0, 1).astype(dtype))
+                got = imgpipe.run(array, f"normalize:imagenet:layout=nhwc:dtype={dtype}", device=device)[0]
+                np.testing.assert_array_equal(got, wanted.astype(dtype))
+        grey = "normalize:mean=0.5:std=0.5"
+        self.assertEqual(imgpipe.run(array[..., 0], grey)[0].shape, (1, 9, 7))
+        self.assertEqual(imgpipe.run(array[..., 0], f"{grey}:layout=nhwc")[0].shape, (9, 7, 1))
+        with self.assertRaisesRegex(TypeError, "numpy has no bfloat16"):
+            imgpipe.run(array, "normalize:clip:dtype=bfloat16")
+
     def test_results_keep_their_memory(self):
         array = noise((300, 400, 3))
         wanted = imgpipe.run(array)[0].tobytes()

@@ -78,6 +78,24 @@ class AgainstTheProgram(unittest.TestCase):
                         self.assertEqual(got.dtype, np.uint8 if stages == "depth:8" else np.uint16)
                         self.assertEqual(report["output"]["bits_per_sample"], 8 * got.itemsize)
 
+    def test_tensors_through_npy(self):
+        array = noise((7, 5, 3))
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        path, out = (os.path.join(directory.name, name) for name in ("in.png", "out.npy"))
+        Image.fromarray(array, "RGB").save(path)
+        for dtype in ("float32", "float16"):
+            for layout, sides in {"nchw": (3, 7, 5), "nhwc": (7, 5, 3)}.items():
+                with self.subTest(dtype=dtype, layout=layout):
+                    stages = f"normalize:clip:dtype={dtype}:layout={layout}"
+                    self.program(path, out, stages)
+                    wanted = np.load(out)
+                    got, _ = imgpipe.run(array, stages, device="cpu")
+                    self.assertEqual((wanted.dtype, wanted.shape), (np.dtype(dtype), sides))
+                    self.assertEqual((got.dtype, got.shape), (wanted.dtype, wanted.shape))
+                    self.assertTrue(got.flags.c_contiguous)
+                    self.assertEqual(got.tobytes(), wanted.tobytes())
+
     def test_the_version_is_the_programs(self):
         shown = subprocess.run([PROGRAM, "--version"], check=True, capture_output=True, text=True).stdout
         self.assertTrue(shown.startswith("imgpipe " + imgpipe.__version__.replace(".dev0+g", "-dev+") + "\n"), shown)
