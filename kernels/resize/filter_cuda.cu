@@ -19,7 +19,7 @@ __global__ __launch_bounds__(
     fitting_blocks(kFilterThreads,
                    kFilterBlocks)) void filter_kernel(const __grid_constant__ FilterImage<T> image) {
   extern __shared__ uint4 filter_shared[];
-  for (std::int64_t tile = blockIdx.x; tile < image.tiles(); tile += gridDim.x) {
+  for (std::int64_t tile = blockIdx.x; tile < image.tiles; tile += gridDim.x) {
     FilterTile<T>(image, tile, reinterpret_cast<std::byte*>(filter_shared)).make();
     __syncthreads();
   }
@@ -31,7 +31,7 @@ template <class T>
 __global__ __launch_bounds__(kFilterThreads) void filter_output_kernel(
     const __grid_constant__ FilterImage<T> image) {
   __shared__ FilterWeight<T> terms[kFilterThreads];
-  for (std::int64_t tile = blockIdx.x; tile < image.tiles(); tile += gridDim.x)
+  for (std::int64_t tile = blockIdx.x; tile < image.tiles; tile += gridDim.x)
     FilterOutput<T>(image, tile, terms).make();
 }
 
@@ -43,7 +43,7 @@ CudaStatus launch_filter(const StageCall<Device>& call, const CudaLaunch& launch
     if (const cudaError_t status = shared_bytes_of_a_block(most); status != cudaSuccess) return status;
     image = filter_image<T>(call, launch, most);
   }
-  const auto blocks = static_cast<unsigned>(std::min(image.tiles(), kMaxFilterGrid));
+  const auto blocks = static_cast<unsigned>(std::min(image.tiles, kMaxFilterGrid));
   if (image.tiling.columns == 0) {
     filter_output_kernel<T><<<blocks, kFilterThreads, 0, launch.stream>>>(image);
     return cudaGetLastError();

@@ -1,6 +1,7 @@
 // An image to be resized by Pillow's filters on a CUDA device, as kernels read it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -24,21 +25,7 @@ struct FilterImage {
 
   // Tiles are numbered along the first axis, then along the second one, then by planes; a tile is a single
   // output sample if no tile fits into shared memory. With `premultiplies`, a tile has all planes.
-  [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t first_tiles() const {
-    return tiles(first.out, tiling.columns);
-  }
-  [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t second_tiles() const {
-    return tiles(second.out, tiling.rows);
-  }
-  [[nodiscard]] IMGPIPE_HOST_DEVICE std::int64_t tiles() const {
-    return first_tiles() * second_tiles() * (premultiplies ? 1 : channels);
-  }
-
- private:
-  [[nodiscard]] IMGPIPE_HOST_DEVICE static std::int64_t tiles(std::int64_t outputs, int of_a_tile) {
-    const int each = of_a_tile > 0 ? of_a_tile : 1;
-    return (outputs + each - 1) / each;
-  }
+  std::int64_t first_tiles = 0, second_tiles = 0, tiles = 0;
 };
 
 // Describes a call. Tiles fit into `max_bytes` of shared memory.
@@ -57,8 +44,8 @@ FilterImage<T> filter_image(const StageCall<Device>& call, const CudaLaunch& lau
   image.down_first = down_first(resampling);
   image.first = pass(tables.across, 0, call.out.type.width);
   image.second = pass(tables.down, call.out_top, call.out.planes[0].height);
-  FilterExtent first{resampling.across.in, resampling.across.out, tables.across.window};
-  FilterExtent second{resampling.down.in, image.second.out, tables.down.window};
+  FilterExtent first{resampling.across.in, resampling.across.out, image.first.out, tables.across.window};
+  FilterExtent second{resampling.down.in, resampling.down.out, image.second.out, tables.down.window};
   if (image.down_first) {
     std::swap(image.first, image.second);
     std::swap(first, second);
@@ -67,20 +54,24 @@ FilterImage<T> filter_image(const StageCall<Device>& call, const CudaLaunch& lau
   image.bottom = static_cast<std::int32_t>(call.in_top + call.in.planes[0].height);
   image.tiling =
       filter_tiling(first, second, kFilterSizes<T>, image.channels, launch.multiprocessors, max_bytes);
+  const auto tiles_of = [](std::int64_t outputs, int each) { return (outputs + each - 1) / each; };
+  image.first_tiles = tiles_of(image.first.out, std::max(image.tiling.columns, 1));
+  image.second_tiles = tiles_of(image.second.out, std::max(image.tiling.rows, 1));
+  image.tiles = image.first_tiles * image.second_tiles * (image.premultiplies ? 1 : image.channels);
   return image;
 }
 
 // The position of a tile.
-struct FilterPlace {
+struct FilterPosition {
   int first, second;            // numbers of its first outputs
   int first_channel, channels;  // the planes that it processes
 
   template <class T>
-  __device__ FilterPlace(const FilterImage<T>& image, std::int64_t tile) {
-    const std::int64_t line = tile / image.first_tiles();
-    const std::int64_t plane = line / image.second_tiles();
-    first = static_cast<int>(tile - line * image.first_tiles()) * max(image.tiling.columns, 1);
-    second = static_cast<int>(line - plane * image.second_tiles()) * max(image.tiling.rows, 1);
+  __device__ FilterPosition(const FilterImage<T>& image, std::int64_t tile) {
+    const std::int64_t line = tile / image.first_tiles;
+    const std::int64_t plane = line / image.second_tiles;
+    first = static_cast<int>(tile - line * image.first_tiles) * max(image.tiling.columns, 1);
+    second = static_cast<int>(line - plane * image.second_tiles) * max(image.tiling.rows, 1);
     first_channel = image.premultiplies ? image.channels - 1 : static_cast<int>(plane);
     channels = image.premultiplies ? image.channels : 1;
   }

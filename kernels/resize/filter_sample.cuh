@@ -14,12 +14,12 @@ template <class T>
 class FilterOutput {
  public:
   __device__ FilterOutput(const FilterImage<T>& image, std::int64_t number, FilterWeight<T>* terms)
-      : image_(image), place_(image, number), terms_(terms) {}
+      : image_(image), position_(image, number), terms_(terms) {}
 
   __device__ void make() {
     Sample8 alpha = 0;
-    for (int i = 0; i < place_.channels; ++i) {
-      const int channel = place_.channel(i);
+    for (int i = 0; i < position_.channels; ++i) {
+      const int channel = position_.channel(i);
       const T sample = second(channel);
       if (threadIdx.x > 0) continue;
       if constexpr (!kIsWide<T>) {
@@ -37,14 +37,14 @@ class FilterOutput {
 
   // Returns the result in thread 0. Barriers: the terms are complete; thread 0 has added them.
   __device__ T second(int channel) {
-    const int first = image_.second.first(place_.second);
-    const int count = image_.second.count(place_.second);
+    const int first = image_.second.first(position_.second);
+    const int count = image_.second.count(position_.second);
     Sum sum;
     for (int from = 0; from < count; from += kFilterThreads) {
       const int tap = from + static_cast<int>(threadIdx.x);
       if (tap < count)
         terms_[threadIdx.x] =
-            Sum::product(this->first(channel, first + tap), image_.second.weight(place_.second, tap));
+            Sum::product(this->first(channel, first + tap), image_.second.weight(position_.second, tap));
       __syncthreads();
       if (threadIdx.x == 0) {
         for (int i = 0; i < min(count - from, kFilterThreads); ++i) sum.add(terms_[i]);
@@ -56,11 +56,11 @@ class FilterOutput {
 
   // Returns the result of the first pass on a line.
   __device__ T first(int channel, int line) const {
-    const int first = image_.first.first(place_.first);
-    const int count = image_.first.count(place_.first);
+    const int first = image_.first.first(position_.first);
+    const int count = image_.first.count(position_.first);
     Sum sum;
     for (int tap = 0; tap < count; ++tap)
-      sum.add(Sum::product(input(channel, first + tap, line), image_.first.weight(place_.first, tap)));
+      sum.add(Sum::product(input(channel, first + tap, line), image_.first.weight(position_.first, tap)));
     return sum.sample();
   }
 
@@ -69,20 +69,20 @@ class FilterOutput {
     const int y = image_.down_first ? along : line;
     const T sample = __ldg(image_.planes.in[channel].row(y) + x);
     if constexpr (!kIsWide<T>) {
-      if (image_.premultiplies && channel != place_.first_channel)
-        return premultiplied(sample, __ldg(image_.planes.in[place_.first_channel].row(y) + x));
+      if (image_.premultiplies && channel != position_.first_channel)
+        return premultiplied(sample, __ldg(image_.planes.in[position_.first_channel].row(y) + x));
     }
     return sample;
   }
 
   __device__ T& output(int channel) const {
-    const int x = image_.down_first ? place_.second : place_.first;
-    const int y = image_.down_first ? place_.first : place_.second;
+    const int x = image_.down_first ? position_.second : position_.first;
+    const int y = image_.down_first ? position_.first : position_.second;
     return image_.planes.out[channel].row(y)[x];
   }
 
   const FilterImage<T>& image_;
-  const FilterPlace place_;
+  const FilterPosition position_;
   Weight* const terms_;
 };
 

@@ -23,7 +23,7 @@ struct FilterPass {
   // An axis that does not change has no table: its outputs have one tap, of weight 1.
   __device__ int first(int i) const { return table.window == 0 ? begin + i : __ldg(table.first + begin + i); }
   __device__ int count(int i) const { return table.window == 0 ? 1 : __ldg(table.count + begin + i); }
-  // Returns 0 if there is no such tap.
+  // Returns 0 for all other taps.
   __device__ Weight weight(int i, int tap) const {
     constexpr Weight kOne = sizeof(Weight) == sizeof(double) ? Weight{1} : Weight{1 << kFilterBits};
     if (table.window == 0) return tap == 0 ? kOne : Weight{};

@@ -45,30 +45,30 @@ class FilterTile {
   __device__ FilterTile(const FilterImage<T>& image, std::int64_t number, std::byte* shared)
       : image_(image),
         tiling_(image.tiling),
-        place_(image, number),
-        columns_(min(image.first.out - place_.first, tiling_.columns)),
-        rows_(min(image.second.out - place_.second, tiling_.rows)),
-        first_base_(image.first.first(place_.first) / kFilterLines * kFilterLines),
-        second_base_(image.second.first(place_.second) / kFilterLines * kFilterLines),
+        position_(image, number),
+        columns_(min(image.first.out - position_.first, tiling_.columns)),
+        rows_(min(image.second.out - position_.second, tiling_.rows)),
+        first_base_(image.first.first(position_.first) / kFilterLines * kFilterLines),
+        second_base_(image.second.first(position_.second) / kFilterLines * kFilterLines),
         staged_(reinterpret_cast<Unit*>(shared)),
         middle_(reinterpret_cast<Unit*>(shared + tiling_.middle_at)),
         first_weights_(reinterpret_cast<Weights*>(shared + tiling_.first_weights_at)),
         second_weights_(reinterpret_cast<Weights*>(shared + tiling_.second_weights_at)),
         starts_(reinterpret_cast<int*>(shared + tiling_.starts_at)) {}
 
-  // Barriers: the weights, and the units that are staged, are complete; all threads have read the units. A
-  // later tile, or plane, overwrites the weights after the caller's barrier, and `middle` after its own first
-  // one.
+  // Barriers of each iteration: the weights and the staged units are complete; all threads have read the
+  // units, and `middle` is complete. The next plane overwrites `middle` after its first barrier, the next
+  // tile overwrites the weights after the caller's barrier.
   __device__ void make() {
-    pack(image_.first, place_.first, columns_, first_base_, tiling_.columns, tiling_.first_steps,
+    pack(image_.first, position_.first, columns_, first_base_, tiling_.columns, tiling_.first_steps,
          first_weights_, 1, tiling_.columns, starts_);
-    pack(image_.second, place_.second, rows_, second_base_, tiling_.rows, tiling_.second_steps,
+    pack(image_.second, position_.second, rows_, second_base_, tiling_.rows, tiling_.second_steps,
          second_weights_, tiling_.second_steps, 1, starts_ + tiling_.columns);
-    const int last = place_.second + rows_ - 1;
+    const int last = position_.second + rows_ - 1;
     const int lines = image_.second.first(last) + image_.second.count(last) - second_base_;
     const int quads = (lines + kFilterLines - 1) / kFilterLines;
-    for (int i = 0; i < place_.channels; ++i) {
-      const int channel = place_.channel(i);
+    for (int i = 0; i < position_.channels; ++i) {
+      const int channel = position_.channel(i);
       for (int quad = 0; quad < quads; quad += tiling_.quads) {
         const int count = min(quads - quad, tiling_.quads);
         stage(channel, quad, count);
@@ -86,15 +86,14 @@ class FilterTile {
   using Weights = typename Step::Weights;
   using Sum = typename Step::Sum;
   using Four = FourSamples<T>;
-  static constexpr int kUnits = kFilterLines / Step::kTaps;  // of four taps
 
   // Packs the weights of `count` outputs, and of `slots` - count that have none.
   __device__ static void pack(const FilterPass<FilterWeight<T>>& pass, int from, int count, int base,
                               int slots, int steps, Weights* weights, int slot_stride, int step_stride,
                               int* starts) {
-    for (int i = static_cast<int>(threadIdx.x); i < slots * steps; i += kFilterThreads) {
-      const int step = i / slots;
-      const int slot = i - step * slots;
+    for (FilterCells at(slots); at.row() < steps; at.next()) {
+      const int step = at.row();
+      const int slot = at.column();
       const int start = slot < count ? pass.first(from + slot) - base : 0;
       weights[slot * slot_stride + step * step_stride] =
           slot < count ? Step::weights(pass, from + slot, step * Step::kTaps - start % Step::kTaps)
@@ -134,13 +133,13 @@ class FilterTile {
   __device__ void stage(int channel, int quad, int count) {
     const Plane<const T, Device>& from = image_.planes.in[channel];
     if (!kIsWide<T> && is_multiplied(channel)) {
-      stage<true>(from, image_.planes.in[place_.first_channel], quad, count);
+      stage<true>(from, image_.planes.in[position_.first_channel], quad, count);
     } else {
       stage<false>(from, from, quad, count);
     }
   }
   __device__ bool is_multiplied(int channel) const {
-    return image_.premultiplies && channel != place_.first_channel;
+    return image_.premultiplies && channel != position_.first_channel;
   }
 
   // A warp computes 32 columns of two staged quads of lines.
@@ -185,8 +184,8 @@ class FilterTile {
 
   // Stores four outputs, which are in a row, or in a column if the pass down the columns was the first one.
   __device__ void store(int channel, int column, int row, const Four& four) {
-    const int along = place_.first + column;
-    const int line = place_.second + row;
+    const int along = position_.first + column;
+    const int line = position_.second + row;
     const int x = image_.down_first ? line : along;
     const int y = image_.down_first ? along : line;
     const int count = min(columns_ - column, kFilterLines);
@@ -196,7 +195,7 @@ class FilterTile {
       store_four(to.row(y) + x, four, count);
       return;
     }
-    const Plane<T, Device>& alpha = image_.planes.out[place_.first_channel];
+    const Plane<T, Device>& alpha = image_.planes.out[position_.first_channel];
 #pragma unroll
     for (int k = 0; k < kFilterLines; ++k) {
       if (k >= count) break;
@@ -210,7 +209,7 @@ class FilterTile {
 
   const FilterImage<T>& image_;
   const FilterTiling& tiling_;
-  const FilterPlace place_;
+  const FilterPosition position_;
   const int columns_, rows_;  // that the image has
   const int first_base_, second_base_;
   Unit* const staged_;

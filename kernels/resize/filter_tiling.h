@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "images/plane.h"
+
 namespace imgpipe {
 
 constexpr int kFilterThreads = 256;
@@ -24,9 +26,10 @@ struct FilterSizes {
   int weight_bytes;  // of a step
 };
 
-// An axis with `in` input and `out` output samples. `window`: of the table, 0 for an axis without a pass.
+// An axis with `in` input and `out` output samples, of which `made` are computed. `window`: of the table, 0
+// for an axis without a pass.
 struct FilterExtent {
-  std::int64_t in, out, window;
+  std::int64_t in, out, made, window;
 
   // Returns the taps that kernels multiply: all weights, from a multiple of a step on.
   [[nodiscard]] std::int64_t steps(int taps) const { return taps == 1 ? weights() : weights() / taps + 1; }
@@ -61,6 +64,9 @@ struct FilterTiling {
   constexpr std::int64_t kStepCost = 4;  // in instructions of staging a sample
   // Fewer blocks leave a multiprocessor idle while they wait for memory.
   constexpr std::int64_t kBusyBlocks = 3;
+  // Steps may go beyond the last sample; their positions must not overflow.
+  constexpr std::int64_t kMaxIn = kMaxSide - (std::int64_t{1} << 20);
+  if (first.in > kMaxIn || second.in > kMaxIn) return {};
   FilterTiling best;
   double least = 0;
   for (int group_bits = 2; group_bits >= 0; --group_bits) {
@@ -79,7 +85,7 @@ struct FilterTiling {
         const std::int64_t bytes =
             starts_at + (columns + rows) * static_cast<std::int64_t>(sizeof(std::int32_t));
         if (bytes > max_bytes) continue;
-        const std::int64_t tiles = ((first.out + columns - 1) / columns) * ((second.out + rows - 1) / rows);
+        const std::int64_t tiles = ((first.made + columns - 1) / columns) * ((second.made + rows - 1) / rows);
         const std::int64_t items = quads / 2 << group_bits;
         const double busy = static_cast<double>(std::min(items, kWarps)) / kWarps;
         const double tile_cost =
