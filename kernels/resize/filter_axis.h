@@ -46,8 +46,8 @@ struct Resampling {
   switch (resampling.rule) {
     case FilterRule::pillow13:
       return down.out < down.in && down.in - down.out > 2 * (across.in - across.out);
-    case FilterRule::pillow12:
-      return false;
+    case FilterRule::pillow12:  // Image.resize resizes very tall images in two calls
+      return down.out < down.in && down.in > 100 * across.in;
   }
   unreachable();
 }
