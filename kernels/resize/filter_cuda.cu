@@ -38,20 +38,19 @@ __global__ __launch_bounds__(kFilterThreads) void filter_output_kernel(
 template <class T>
 CudaStatus launch_filter(const StageCall<Device>& call, const CudaLaunch& launch) {
   FilterImage<T> image = filter_image<T>(call, launch, kFilterSharedBytes);
-  if (image.tiling.columns == 0) {
+  if (!image.tiling.fits()) {
     int most = 0;
-    if (const cudaError_t status = shared_bytes_of_a_block(most); status != cudaSuccess) return status;
+    cudaError_t status = shared_bytes_of_a_block(most);
+    // The attribute is the same for all calls, because threads launch concurrently.
+    if (status == cudaSuccess)
+      status = cudaFuncSetAttribute(filter_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+    if (status != cudaSuccess) return status;
     image = filter_image<T>(call, launch, most);
   }
   const auto blocks = static_cast<unsigned>(std::min(image.tiles, kMaxFilterGrid));
-  if (image.tiling.columns == 0) {
+  if (!image.tiling.fits()) {
     filter_output_kernel<T><<<blocks, kFilterThreads, 0, launch.stream>>>(image);
     return cudaGetLastError();
-  }
-  if (image.tiling.bytes > kFilterSharedBytes) {
-    const cudaError_t status = cudaFuncSetAttribute(
-        filter_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, image.tiling.bytes);
-    if (status != cudaSuccess) return status;
   }
   filter_kernel<T>
       <<<blocks, kFilterThreads, static_cast<std::size_t>(image.tiling.bytes), launch.stream>>>(image);

@@ -44,16 +44,18 @@ FilterImage<T> filter_image(const StageCall<Device>& call, const CudaLaunch& lau
   image.down_first = down_first(resampling);
   image.first = pass(tables.across, 0, call.out.type.width);
   image.second = pass(tables.down, call.out_top, call.out.planes[0].height);
-  FilterExtent first{resampling.across.in, resampling.across.out, image.first.out, tables.across.window};
-  FilterExtent second{resampling.down.in, resampling.down.out, image.second.out, tables.down.window};
+  FilterWork work{{resampling.across.in, resampling.across.out, image.first.out, tables.across.window},
+                  {resampling.down.in, resampling.down.out, image.second.out, tables.down.window},
+                  kFilterSizes<T>,
+                  image.channels,
+                  launch.multiprocessors};
   if (image.down_first) {
     std::swap(image.first, image.second);
-    std::swap(first, second);
+    std::swap(work.first, work.second);
   }
   image.top = static_cast<std::int32_t>(call.in_top);
   image.bottom = static_cast<std::int32_t>(call.in_top + call.in.planes[0].height);
-  image.tiling =
-      filter_tiling(first, second, kFilterSizes<T>, image.channels, launch.multiprocessors, max_bytes);
+  image.tiling = filter_tiling(work, max_bytes);
   const auto tiles_of = [](std::int64_t outputs, int each) { return (outputs + each - 1) / each; };
   image.first_tiles = tiles_of(image.first.out, std::max(image.tiling.columns, 1));
   image.second_tiles = tiles_of(image.second.out, std::max(image.tiling.rows, 1));

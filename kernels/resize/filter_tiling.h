@@ -45,70 +45,91 @@ struct FilterExtent {
 };
 
 struct FilterTiling {
-  int columns = 0, rows = 0;  // no columns: the windows are too large for shared memory
-  int group_bits = 0;         // columns = kFilterColumnGroup << group_bits
-  int quads = 0;              // that are staged at once; even
-  int pitch = 0;              // input samples of a staged line; a multiple of four
+  int group_bits = 0, columns = 0;  // columns = kFilterColumnGroup << group_bits
+  int rows = 0;
+  int quads = 0;  // that are staged at once; even
+  int pitch = 0;  // input samples of a staged line; a multiple of four
   int first_steps = 0, second_steps = 0;
+  int middle_quads = 0;  // of the first pass's results; even
   // Offsets in shared memory, in bytes; the staged units come first.
   int middle_at = 0, first_weights_at = 0, second_weights_at = 0, starts_at = 0;
   int bytes = 0;
+
+  // Returns false if no tile fits into shared memory.
+  [[nodiscard]] constexpr bool fits() const { return columns > 0; }
 };
 
-// Returns the tiles that take the least time, estimated by counting instructions, of those that fit into
-// `max_bytes` of shared memory. `images`: planes of this size that are resized at once.
-[[nodiscard]] inline FilterTiling filter_tiling(const FilterExtent& first, const FilterExtent& second,
-                                                const FilterSizes& sizes, std::int64_t images,
-                                                int multiprocessors, std::int64_t max_bytes) {
-  constexpr std::int64_t kWarps = kFilterThreads / kFilterColumnGroup;
-  constexpr std::int64_t kStepCost = 4;  // in instructions of staging a sample
+// The sizes on which tiles depend. `planes`: the number of planes that are resized at once.
+struct FilterWork {
+  FilterExtent first, second;
+  FilterSizes sizes;
+  std::int64_t planes;
+  int multiprocessors;
+};
+
+// Sets the members that follow from the number of columns, rows and quads. Returns a tiling that does not fit
+// if the tile takes more than `max_bytes`.
+[[nodiscard]] inline FilterTiling sized_tiling(const FilterWork& work, FilterTiling tiling,
+                                               std::int64_t max_bytes) {
+  const auto [taps, unit_bytes, weight_bytes] = work.sizes;
+  const std::int64_t pitch = work.first.span(tiling.columns);
+  const std::int64_t middle_quads = (work.second.span(tiling.rows) / kFilterLines + 1) / 2 * 2;
+  const std::int64_t first_steps = work.first.steps(taps);
+  const std::int64_t second_steps = work.second.steps(taps);
+  std::int64_t bytes = 0;
+  const auto next = [&](std::int64_t count, int bytes_each) {
+    const std::int64_t at = bytes;
+    bytes += count * bytes_each;
+    return static_cast<int>(std::min(at, max_bytes));
+  };
+  next(tiling.quads * pitch / taps, unit_bytes);
+  tiling.middle_at = next(middle_quads * tiling.columns / taps, unit_bytes);
+  tiling.first_weights_at = next(first_steps * tiling.columns, weight_bytes);
+  tiling.second_weights_at = next(second_steps * tiling.rows, weight_bytes);
+  tiling.starts_at = next(tiling.columns + tiling.rows, sizeof(std::int32_t));
+  if (bytes > max_bytes) return {};
+  tiling.bytes = static_cast<int>(bytes);
+  tiling.pitch = static_cast<int>(pitch);
+  tiling.middle_quads = static_cast<int>(middle_quads);
+  tiling.first_steps = static_cast<int>(first_steps);
+  tiling.second_steps = static_cast<int>(second_steps);
+  return tiling;
+}
+
+// Estimates the time of all tiles, by counting instructions in units of those that stage a sample.
+[[nodiscard]] inline double tiling_cost(const FilterWork& work, const FilterTiling& tiling) {
+  constexpr double kStep = 4;
+  constexpr int kWarps = kFilterThreads / kFilterColumnGroup;
   // Fewer blocks leave a multiprocessor idle while they wait for memory.
   constexpr std::int64_t kBusyBlocks = 3;
+  const int items = tiling.quads / 2 << tiling.group_bits;  // of the first pass, for a warp each
+  const double idle = std::max(1.0, static_cast<double>(kWarps) / items);
+  const double line = tiling.pitch + kStep * idle * tiling.columns * tiling.first_steps;
+  const double tile =
+      tiling.middle_quads * kFilterLines * line + kStep * tiling.rows * tiling.columns * tiling.second_steps;
+  const std::int64_t tiles = ((work.first.made + tiling.columns - 1) / tiling.columns) *
+                             ((work.second.made + tiling.rows - 1) / tiling.rows);
+  const std::int64_t blocks = (tiles * work.planes + work.multiprocessors - 1) / work.multiprocessors;
+  return tile * static_cast<double>(std::max(blocks, kBusyBlocks));
+}
+
+// Returns the tiles of the least cost that fit into `max_bytes` of shared memory.
+[[nodiscard]] inline FilterTiling filter_tiling(const FilterWork& work, std::int64_t max_bytes) {
   // Steps may go beyond the last sample; their positions must not overflow.
   constexpr std::int64_t kMaxIn = kMaxSide - (std::int64_t{1} << 20);
-  if (first.in > kMaxIn || second.in > kMaxIn) return {};
+  if (work.first.in > kMaxIn || work.second.in > kMaxIn) return {};
   FilterTiling best;
-  double least = 0;
   for (int group_bits = 2; group_bits >= 0; --group_bits) {
-    const int columns = kFilterColumnGroup << group_bits;
     for (int rows = 64; rows >= 1; rows /= 2) {
       for (int quads = 16; quads >= 2; quads /= 2) {
-        const std::int64_t pitch = first.span(columns);
-        const std::int64_t middle_quads = (second.span(rows) / kFilterLines + 1) / 2 * 2;
-        const std::int64_t middle_at = quads * pitch / sizes.taps * sizes.unit_bytes;
-        const std::int64_t first_weights_at =
-            middle_at + middle_quads * kFilterLines / sizes.taps * columns / kFilterLines * sizes.unit_bytes;
-        const std::int64_t second_weights_at =
-            first_weights_at + first.steps(sizes.taps) * columns * sizes.weight_bytes;
-        const std::int64_t starts_at =
-            second_weights_at + second.steps(sizes.taps) * rows * sizes.weight_bytes;
-        const std::int64_t bytes =
-            starts_at + (columns + rows) * static_cast<std::int64_t>(sizeof(std::int32_t));
-        if (bytes > max_bytes) continue;
-        const std::int64_t tiles = ((first.made + columns - 1) / columns) * ((second.made + rows - 1) / rows);
-        const std::int64_t items = quads / 2 << group_bits;
-        const double busy = static_cast<double>(std::min(items, kWarps)) / kWarps;
-        const double tile_cost =
-            static_cast<double>(middle_quads * kFilterLines) *
-                (static_cast<double>(pitch) +
-                 static_cast<double>(columns * first.steps(sizes.taps) * kStepCost) / busy) +
-            static_cast<double>(rows * columns * second.steps(sizes.taps) * kStepCost);
-        const std::int64_t blocks = (tiles * images + multiprocessors - 1) / multiprocessors;
-        const double cost = tile_cost * static_cast<double>(std::max(blocks, kBusyBlocks));
-        if (best.columns > 0 && cost >= least) continue;
-        least = cost;
-        best = {columns,
-                rows,
-                group_bits,
-                quads,
-                static_cast<int>(pitch),
-                static_cast<int>(first.steps(sizes.taps)),
-                static_cast<int>(second.steps(sizes.taps)),
-                static_cast<int>(middle_at),
-                static_cast<int>(first_weights_at),
-                static_cast<int>(second_weights_at),
-                static_cast<int>(starts_at),
-                static_cast<int>(bytes)};
+        const FilterTiling tiling = sized_tiling(work,
+                                                 {.group_bits = group_bits,
+                                                  .columns = kFilterColumnGroup << group_bits,
+                                                  .rows = rows,
+                                                  .quads = quads},
+                                                 max_bytes);
+        if (!tiling.fits()) continue;
+        if (!best.fits() || tiling_cost(work, tiling) < tiling_cost(work, best)) best = tiling;
       }
     }
   }

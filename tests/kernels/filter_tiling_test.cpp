@@ -59,20 +59,24 @@ TEST(FilterTiling, StepsStayInsideSharedMemory) {
     const FilterAxis& second = resampling.down;
     const FilterSizes& sizes = i % 2 == 0 ? kBytes : kPairs;
     const std::int64_t most = any(random, 8, 200) * 1024;
-    const FilterTiling tiling = filter_tiling({first.in, first.out, first.out, tables.across.window},
-                                              {second.in, second.out, second.out, tables.down.window}, sizes,
-                                              any(random, 1, 4), 132, most);
+    const FilterWork work{{first.in, first.out, first.out, tables.across.window},
+                          {second.in, second.out, second.out, tables.down.window},
+                          sizes,
+                          any(random, 1, 4),
+                          132};
+    const FilterTiling tiling = filter_tiling(work, most);
     SCOPED_TRACE(std::to_string(first.in) + "x" + std::to_string(second.in) + " to " +
                  std::to_string(first.out) + "x" + std::to_string(second.out) + ", case " +
                  std::to_string(i));
-    if (tiling.columns == 0) continue;
+    if (!tiling.fits()) continue;
     ++fitting;
     ASSERT_LE(tiling.bytes, most);
     ASSERT_EQ(tiling.columns, kFilterColumnGroup << tiling.group_bits);
     ASSERT_EQ(tiling.middle_at, tiling.quads * tiling.pitch / sizes.taps * sizes.unit_bytes);
-    const std::int64_t middle_lines = (tiling.first_weights_at - tiling.middle_at) / tiling.columns *
-                                      sizes.taps * kFilterLines / sizes.unit_bytes;
-    ASSERT_EQ(middle_lines % (2 * kFilterLines), 0);
+    const std::int64_t middle_units = (tiling.first_weights_at - tiling.middle_at) / sizes.unit_bytes;
+    const std::int64_t middle_lines = middle_units * sizes.taps / tiling.columns * kFilterLines;
+    ASSERT_EQ(middle_lines, tiling.middle_quads * kFilterLines);
+    ASSERT_EQ(tiling.middle_quads % 2, 0);
     expect_inside(first, resampling.filter, tiling.columns, tiling.pitch, tiling.first_steps, sizes.taps);
     expect_inside(second, resampling.filter, tiling.rows, middle_lines, tiling.second_steps, sizes.taps);
     if (HasFatalFailure()) return;
