@@ -8,16 +8,15 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kFilterBlocks = 4;  // of a multiprocessor
+// Of a multiprocessor: half of its threads, because most tiles' shared memory admits few more.
+constexpr int kFilterBlocks = kMultiprocessorThreads / (2 * kFilterThreads);
 constexpr std::int64_t kMaxFilterGrid = std::int64_t{1} << 30;
 
 // A block makes a tile at a time; its shared memory holds the arrays of FilterTile. The barrier: all threads
 // have finished the tile before the weights of the next one are written.
 template <class T>
-__global__ __launch_bounds__(
-    kFilterThreads,
-    fitting_blocks(kFilterThreads,
-                   kFilterBlocks)) void filter_kernel(const __grid_constant__ FilterImage<T> image) {
+__global__ __launch_bounds__(kFilterThreads,
+                             kFilterBlocks) void filter_kernel(const __grid_constant__ FilterImage<T> image) {
   extern __shared__ uint4 filter_shared[];
   for (std::int64_t tile = blockIdx.x; tile < image.tiles; tile += gridDim.x) {
     FilterTile<T>(image, tile, reinterpret_cast<std::byte*>(filter_shared)).make();
