@@ -151,7 +151,7 @@ CudaStatus launch_crops(DeviceCalls calls, const CudaLaunch& launch) {
   // All crops of a step have the same size.
   dim3 grid = moved_grid(cropped_image(*calls.front()).moved, 16, 1);
   return launch_in_groups(
-      calls, cropped_image,
+      images_of(calls, cropped_image),
       [&]<std::size_t Most>(const ImageGroup<CroppedImage, Most>& group, unsigned images) {
         grid.z = images;
         crop_group_kernel<<<grid, kMovedThreads, 0, launch.stream>>>(group);

@@ -117,7 +117,7 @@ template <class T>
 CudaStatus split(DeviceCalls calls, const CudaLaunch& launch) {
   const int channels = calls.front()->in.type.channels();
   return launch_in_groups(
-      calls, split_image<T>,
+      images_of(calls, split_image<T>),
       [&]<std::size_t Most>(const ImageGroup<SplitImage<T>, Most>& group, unsigned images) {
         const auto kernel = channels == 2   ? split_kernel<T, 2, Most>
                             : channels == 3 ? split_kernel<T, 3, Most>
@@ -130,7 +130,7 @@ template <class T>
 CudaStatus merge(DeviceCalls calls, const CudaLaunch& launch) {
   const int channels = calls.front()->in.type.channels();
   return launch_in_groups(
-      calls, merge_image<T>,
+      images_of(calls, merge_image<T>),
       [&]<std::size_t Most>(const ImageGroup<MergeImage<T>, Most>& group, unsigned images) {
         const auto kernel = channels == 2   ? merge_kernel<T, 2, Most>
                             : channels == 3 ? merge_kernel<T, 3, Most>

@@ -126,7 +126,7 @@ CudaStatus launch_normalize(DeviceCalls calls, const CudaLaunch& launch) {
   const unsigned blocks =
       largest_of(calls, [&](const StageCall<Device>& call) { return normalize_blocks(call, launch); });
   return launch_in_groups(
-      calls, normalize_image<From, To>,
+      images_of(calls, normalize_image<From, To>),
       [&]<std::size_t Most>(const ImageGroup<NormalizeImage<From, To>, Most>& group, unsigned images) {
         const auto kernel = color ? normalize_kernel<From, To, kNormalizeChannels, Most>
                                   : normalize_kernel<From, To, 1, Most>;

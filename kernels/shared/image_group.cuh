@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
+#include <span>
+#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -26,22 +27,28 @@ constexpr std::size_t kMaxKernelParameterBytes = 4096;
 template <class Image>
 constexpr std::size_t kMaxGroupImages = kMaxKernelParameterBytes / sizeof(Image);
 
-// Calls launch(group, count) with an ImageGroup, several times if there are too many calls for one launch.
-// `image_of` returns the arguments of a call.
-template <class ImageOf, class Launch>
-CudaStatus launch_in_groups(DeviceCalls calls, const ImageOf& image_of, const Launch& launch) {
-  using Image = decltype(image_of(*calls.front()));
-  if (calls.size() == 1) {
-    launch(ImageGroup<Image, 1>{{image_of(*calls.front())}}, 1U);
+// Returns the arguments of each call.
+template <class ImageOf>
+auto images_of(DeviceCalls calls, const ImageOf& image_of) {
+  std::vector<decltype(image_of(*calls.front()))> images;
+  for (const StageCall<Device>* const call : calls) images.push_back(image_of(*call));
+  return images;
+}
+
+// Calls launch(group, count) with an ImageGroup, several times if there are too many images for one launch.
+template <class Image, class Launch>
+CudaStatus launch_in_groups(const std::vector<Image>& images, const Launch& launch) {
+  if (images.size() == 1) {
+    launch(ImageGroup<Image, 1>{{images.front()}}, 1U);
     return cudaGetLastError();
   }
-  while (!calls.empty()) {
-    const DeviceCalls some = calls.first(std::min(calls.size(), kMaxGroupImages<Image>));
+  for (std::size_t first = 0; first < images.size(); first += kMaxGroupImages<Image>) {
+    const auto some = std::span(images).subspan(first);
+    const std::size_t count = std::min(some.size(), kMaxGroupImages<Image>);
     ImageGroup<Image, kMaxGroupImages<Image>> group{};
-    for (std::size_t i = 0; i < some.size(); ++i) group.images[i] = image_of(*some[i]);
-    launch(group, static_cast<unsigned>(some.size()));
+    std::ranges::copy(some.first(count), group.images);
+    launch(group, static_cast<unsigned>(count));
     if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
-    calls = calls.subspan(some.size());
   }
   return cudaSuccess;
 }
