@@ -277,7 +277,11 @@ std::string decoding_text(const Plan& plan, bool decodes) {
   PinnedMemory pinned(PinnedMemory::When::on_demand);
   Context context(pinned);
   Timeline timeline;
-  const DeviceRun::DecodedTo to = DeviceRun(context, plan, timeline, false, decodes).decoded_to();
+  DeviceTables tables;
+  DeviceRun run(context, plan, timeline, tables, false, decodes);
+  tables.upload(context);
+  run.make_calls(tables);
+  const DeviceRun::DecodedTo to = run.decoded_to();
   return to.row + (to.pixels.empty() ? "" : " pixels") +
          (to.grey.empty() ? "" : " grey " + std::to_string(static_cast<int>(to.luma))) +
          (to.counts == nullptr ? "" : " counts");
