@@ -55,6 +55,12 @@ struct Ports {
 // to where they are (turns). The last two move whole pixels, alpha included, each at most once.
 enum class Effect : std::uint8_t { values, layout, cuts, turns };
 
+// A stage with its parameters; nullptr: none.
+struct StageAndParameters {
+  const Stage* stage = nullptr;
+  Parameters parameters{};
+};
+
 struct Stage {
   std::string_view name = {};     // as --stages accepts and the report shows it; empty: not a step
   std::string_view summary = {};  // for --help
@@ -62,9 +68,6 @@ struct Stage {
   bool selectable = true;  // by --stages; the planner inserts the others
   Ports ports{};
   Effect effect = Effect::values;
-  // The first four parameters are the width, height, x and y of a rectangle. --stages also accepts, and
-  // reports show, a single text for them: 640x480+10+20, or 640x480 where x and y are preset.
-  bool takes_rectangle = false;
   // Whether a row's result depends on its number in the image, which devices get as StageCall::in_top. Other
   // stages treat any range of rows as a separate image, except within the reach of needs().
   bool by_row = false;
@@ -76,6 +79,8 @@ struct Stage {
   // Sets `out`, initialised to `in`, to the output's type; the planner sets the layout. Returns why the stage
   // rejects frames of this type; empty: it accepts them. nullptr: it accepts all types and preserves them.
   std::string_view (*infer)(const FrameType& in, const Parameters&, FrameType& out) = nullptr;
+  // Returns the step that the planner inserts after this one, skipped or not. nullptr: none.
+  StageAndParameters (*followed_by)(const Parameters&) = nullptr;
   // Returns the input rows that output rows need; both ends are monotonic. nullptr: the same rows.
   RowRange (*needs)(const FrameType& in, const Parameters&, RowRange out) = nullptr;
   // Whether each row of the output may need any row of the input; needs() is then not called. nullptr: false.

@@ -114,17 +114,17 @@ class PlanBuilder {
   void add_selected(const StageRequest& request) {
     const auto& [stage, parameters, said] = request;
     const FrameType in = accepted_frame(request);
-    const std::string_view why = skip_reason(*stage, in, parameters);
-    if (!why.empty()) {
+    if (const std::string_view why = skip_reason(*stage, in, parameters); !why.empty()) {
       plan_.notes.push_back("skipped " + std::string(stage->name) + said + ": " + std::string(why));
-      return;
+    } else {
+      FrameType out = in;
+      const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
+      if (!rejected.empty())
+        throw Error(ErrorKind::usage, std::string(stage->name) + said + " on a " + size_text(in) +
+                                          " image: " + std::string(rejected));
+      add(request);
     }
-    FrameType out = in;
-    const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
-    if (!rejected.empty())
-      throw Error(ErrorKind::usage, std::string(stage->name) + said + " on a " + size_text(in) +
-                                        " image: " + std::string(rejected));
-    add(request);
+    if (stage->followed_by != nullptr) add_following(stage->followed_by(parameters));
   }
 
   // Ends a list; the next one begins with the decoded image.
@@ -164,6 +164,11 @@ class PlanBuilder {
   }
 
   void add_implicit(const Stage& stage) { add({&stage, presets(stage.parameters), ""}, true); }
+
+  void add_following(const StageAndParameters& next) {
+    if (next.stage == nullptr || !skip_reason(*next.stage, frame_, next.parameters).empty()) return;
+    add(request_of(*next.stage, next.parameters), true);
+  }
 
   // Adds a step, preceded by the implicit steps that its ports need.
   void add(const StageRequest& request, bool implicit = false) {

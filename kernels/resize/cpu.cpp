@@ -266,6 +266,10 @@ void resize_planes(const StageCall<Host>& call, const Band& band) {
 }
 
 void resize_rows(const StageCall<Host>& call, const Band& band) {
+  if (is_filter(ResizeParameters(call.parameters).method)) {
+    resize_filter_cpu(call, band);
+    return;
+  }
   visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR { resize_planes<T>(call, band); });
 }
 

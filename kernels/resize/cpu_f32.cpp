@@ -162,6 +162,12 @@ void resize_f32_rows(const StageCall<Host>& call, const Band& band) {
       case ResizeMethod::nearest:
         nearest_plane(plane);
         break;
+      case ResizeMethod::box:
+      case ResizeMethod::bilinear:
+      case ResizeMethod::hamming:
+      case ResizeMethod::bicubic:
+      case ResizeMethod::lanczos:
+        unreachable();
     }
   }
 }

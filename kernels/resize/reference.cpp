@@ -7,13 +7,6 @@
 namespace imgpipe {
 namespace {
 
-// ---- sizes ------------------------------------------------------------------------------------------
-
-// Returns side * to / from, rounded half up. All arguments are below 2^31, so 64 bits do not overflow.
-std::int64_t in_proportion(std::int64_t side, std::int64_t to, std::int64_t from) {
-  return std::clamp<std::int64_t>((2 * side * to + from) / (2 * from), 1, kMaxSide);
-}
-
 // ---- one axis ---------------------------------------------------------------------------------------
 
 ResizeAxis rows_of(const FrameType& in, const Parameters& parameters) {
@@ -114,6 +107,12 @@ void resize_plane(const Plane<const T, Host>& in, const Plane<T, Host>& out, Res
         case ResizeMethod::nearest:
           out.row(y)[x] = in.row(from_y.source)[from_x.source];
           break;
+        case ResizeMethod::box:
+        case ResizeMethod::bilinear:
+        case ResizeMethod::hamming:
+        case ResizeMethod::bicubic:
+        case ResizeMethod::lanczos:
+          unreachable();
       }
     }
   }
@@ -179,44 +178,18 @@ void resize_floats(const Plane<const float, Host>& in, const Plane<float, Host>&
         case ResizeMethod::nearest:
           out.row(y)[x] = in.row(from_y.source)[from_x.source];
           break;
+        case ResizeMethod::box:
+        case ResizeMethod::bilinear:
+        case ResizeMethod::hamming:
+        case ResizeMethod::bicubic:
+        case ResizeMethod::lanczos:
+          unreachable();
       }
     }
   }
 }
 
 }  // namespace
-
-std::string_view resize_problem(const Parameters& parameters) {
-  const ResizeParameters wanted(parameters);
-  return wanted.width == 0 && wanted.height == 0 ? "expected a width, a height or both" : "";
-}
-
-std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters) {
-  const FrameType out = resize_output(in, parameters);
-  return out.width == in.width && out.height == in.height ? "the image already has that size" : "";
-}
-
-FrameType resize_output(const FrameType& in, const Parameters& parameters) {
-  const ResizeParameters wanted(parameters);
-  FrameType out = in;
-  out.width = wanted.width;
-  out.height = wanted.height;
-  const bool both = wanted.width > 0 && wanted.height > 0;
-  if (both && wanted.fit == ResizeFit::exact) return out;
-  // Whether the width is given, and the height follows from it.
-  const bool by_width = both ? wanted.width * in.height <= wanted.height * in.width : wanted.width > 0;
-  if (by_width) {
-    out.height = in_proportion(in.height, wanted.width, in.width);
-  } else {
-    out.width = in_proportion(in.width, wanted.height, in.height);
-  }
-  return out;
-}
-
-std::string_view resize_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
-  out = resize_output(in, parameters);
-  return {};
-}
 
 RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out) {
   const ResizeAxis axis = rows_of(in, parameters);
@@ -226,18 +199,19 @@ RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRang
     return {at, at};
   }
   const FloatEnvironment environment;
-  switch (ResizeParameters(parameters).method) {
-    case ResizeMethod::linear:
-      return linear_needs(axis, out, in.sample);
-    case ResizeMethod::area:
-      return area_needs(axis, out);
-    case ResizeMethod::nearest:
-      break;
+  const ResizeMethod method = ResizeParameters(parameters).method;
+  if (is_filter(method)) {
+    const Resampling resampling = resampling_of(in, parameters);
+    return filter_needs(resampling.down, resampling.filter, out);
   }
-  return nearest_needs(axis, out);
+  if (method == ResizeMethod::linear) return linear_needs(axis, out, in.sample);
+  return method == ResizeMethod::area ? area_needs(axis, out) : nearest_needs(axis, out);
 }
 
 std::int64_t resize_table_bytes(const FrameType& in, const Parameters& parameters) {
+  const FloatEnvironment environment;
+  if (is_filter(ResizeParameters(parameters).method))
+    return filter_table_bytes(resampling_of(in, parameters), in.sample);
   const FrameType out = resize_output(in, parameters);
   return 2 * (axis_entries(out.width) + axis_entries(out.height)) *
          static_cast<std::int64_t>(sizeof(std::int32_t));
@@ -248,6 +222,10 @@ void resize_table(const StageCall<Host>& call, const Band&) {
   const FrameType& in = call.in.type;
   const FrameType out = resize_output(in, call.parameters);
   const ResizeMethod method = ResizeParameters(call.parameters).method;
+  if (is_filter(method)) {
+    make_filter_table(resampling_of(in, call.parameters), in.sample, call.table.data);
+    return;
+  }
   auto* across = call.table.as<std::int32_t>();
   std::int32_t* down = across + 2 * axis_entries(out.width);
   prepare_axis({in.width, out.width}, method, in.sample, across, across + axis_entries(out.width));
@@ -255,6 +233,10 @@ void resize_table(const StageCall<Host>& call, const Band&) {
 }
 
 void resize_reference(const StageCall<Host>& call) {
+  if (is_filter(ResizeParameters(call.parameters).method)) {
+    resize_filter_reference(call);
+    return;
+  }
   visit_sample(call.in.type.sample, [&]<class T>(T) { resize<T>(call); });
 }
 

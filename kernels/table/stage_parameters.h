@@ -239,8 +239,11 @@ inline constexpr std::array kPosterizeParameters{
               .required = true},
 };
 
-inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};
-inline constexpr std::array<std::string_view, 2> kResizeFitNames{"exact", "inside"};
+inline constexpr std::array<std::string_view, 8> kResizeMethodNames{
+    "linear", "area", "nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"};
+inline constexpr std::array<std::string_view, 4> kResizeFitNames{"exact", "inside", "cover", "contain"};
+inline constexpr std::array<std::string_view, 2> kResizeRuleNames{"pillow13", "pillow12"};  // as FilterRule
+inline constexpr std::array<std::string_view, 3> kResizeSizesNames{"transformers", "torchvision", "pillow"};
 inline constexpr std::array kResizeParameters{
     Parameter{.name = "width",
               .help = "Pixels; 0: in proportion to the height",
@@ -250,13 +253,39 @@ inline constexpr std::array kResizeParameters{
               .help = "Rows; 0: in proportion to the width",
               .kind = Parameter::Kind::integer,
               .most = kMaxResizeSide},
-    Parameter{.name = "method",
-              .help = "New pixels: linear (between four), area (mean of what is covered), nearest",
-              .words = kResizeMethodNames},
+    Parameter{
+        .name = "method",
+        .help =
+            "New pixels: linear (between four), area (mean of what is covered), nearest, or by a filter of "
+            "Pillow: box, bilinear, hamming, bicubic, lanczos",
+        .words = kResizeMethodNames},
     Parameter{.name = "fit",
               .help = "exact: width x height; inside: the largest size within width x height that keeps the "
-                      "aspect ratio",
+                      "aspect ratio; cover: width x height from the largest centred part of that aspect "
+                      "ratio; contain: inside, on a canvas of width x height",
               .words = kResizeFitNames},
+    Parameter{.name = "shortest",
+              .help = "Pixels of the shorter side, instead of width and height; the other is in proportion",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxResizeSide},
+    Parameter{.name = "longest",
+              .help = "Pixels of the longer side; with shortest: its limit",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxResizeSide},
+    Parameter{.name = "percent",
+              .help = "Of width and height, instead of a size in pixels; short form: resize:50%",
+              .kind = Parameter::Kind::decimal,
+              .most = kMaxResizePercent},
+    Parameter{.name = "rule",
+              .help = "Order of a filter's passes: that of Pillow 13 or of Pillow 12",
+              .words = kResizeRuleNames},
+    Parameter{.name = "sizes",
+              .help = "Library whose rounding applies to shortest and longest",
+              .words = kResizeSizesNames},
+    Parameter{.name = "background",
+              .help = "Colour of the canvas of fit=contain",
+              .kind = Parameter::Kind::color,
+              .preset = ResizeParameters::kNoBackground},
 };
 
 inline constexpr std::array<std::string_view, 3> kRotateAngleNames{"90", "180", "270"};

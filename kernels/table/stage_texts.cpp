@@ -72,12 +72,15 @@ constexpr std::array kTexts{
               .example = "levels:16:235:8"},
     StageText{.stage = "resize",
               .rule =
-                  "Scales to a width and height. linear: interpolates between the four nearest pixels, with "
+                  "Scales to WxH, N% of both sides, or a size by the shorter or longer side. linear: "
+                  "interpolates between the four nearest pixels, with "
                   "weights of 1/256 along each axis (1/65536 for 16 bits), rounded once; area: the exact "
-                  "mean of the area that a new pixel covers; nearest: the pixel at the centre. Skipped if "
-                  "the image already has that size.",
+                  "mean of the area that a new pixel covers; nearest: the pixel at the centre; box and the "
+                  "others: Pillow's filters. The planner inserts the canvas of fit=contain. Skipped if the "
+                  "image already has that size.",
               .equals = "cv2.resize INTER_LINEAR_EXACT (linear), INTER_AREA by whole factors (area; "
-                        "docs/pixels.md has the exceptions); Pillow's NEAREST (nearest)",
+                        "docs/pixels.md has the exceptions); Pillow's resize (nearest and the filters), "
+                        "ImageOps.fit (cover), ImageOps.pad (contain)",
               .example = "resize:800:600:area:inside"},
     StageText{.stage = "depth",
               .rule =

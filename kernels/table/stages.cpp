@@ -80,6 +80,14 @@ constexpr bool always(const Parameters&) {
   return true;
 }
 
+// fit=contain resizes to a size within the canvas.
+StageAndParameters canvas_of_resize(const Parameters& parameters) {
+  const ResizeParameters resize(parameters);
+  if (resize.fit != ResizeFit::contain) return {};
+  const auto center = static_cast<std::int64_t>(PadPosition::center);
+  return {find_stage("pad"), {{resize.width, resize.height, resize.background, center}}};
+}
+
 constexpr std::array kStages{
     Stage{.name = "gray",
           .summary = "colour to grey",
@@ -155,6 +163,7 @@ constexpr std::array kStages{
           .problem = resize_problem,
           .skip_reason = resize_skip_reason,
           .infer = resize_infer,
+          .followed_by = canvas_of_resize,
           .needs = resize_needs,
           .kernels = kBoth<IMGPIPE_KERNELS(kSame, resize), IMGPIPE_KERNELS_F32(resize)>},
     Stage{.name = "depth",
@@ -171,7 +180,6 @@ constexpr std::array kStages{
           .parameters = kCropParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::cuts,
-          .takes_rectangle = true,
           .by_row = true,
           .skip_reason = crop_skip_reason,
           .infer = crop_infer,
@@ -182,7 +190,6 @@ constexpr std::array kStages{
           .parameters = kPadParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::cuts,
-          .takes_rectangle = true,
           .by_row = true,
           .skip_reason = pad_skip_reason,
           .infer = pad_infer,

@@ -24,27 +24,15 @@ std::string code(std::string_view text) {
   return "`" + std::string(text) + "`";
 }
 
-// Returns 500'000 millionths as "0.5".
-std::string decimal(std::int64_t millionths) {
-  std::string text = std::to_string(millionths / kDecimalOne);
-  if (millionths % kDecimalOne == 0) return text;
-  text += "." + std::to_string(kDecimalOne + millionths % kDecimalOne).substr(1);
-  return text.erase(text.find_last_not_of('0') + 1);
-}
-
-std::string number(const Parameter& parameter, std::int64_t value) {
-  return parameter.kind == Parameter::Kind::decimal ? decimal(value) : std::to_string(value);
-}
-
 // The cell of a choice with more words has the first two and the last.
-constexpr std::size_t kMaxWords = 8;
+constexpr std::size_t kMaxWords = 7;
 
 // The values without words.
 std::string numbers_of(const Parameter& parameter) {
   switch (parameter.kind) {
     case Parameter::Kind::integer:
     case Parameter::Kind::decimal:
-      return number(parameter, parameter.least) + " to " + number(parameter, parameter.most);
+      return value_text(parameter, parameter.least) + " to " + value_text(parameter, parameter.most);
     case Parameter::Kind::choice:
       return "";
     case Parameter::Kind::color:
@@ -57,27 +45,21 @@ std::string numbers_of(const Parameter& parameter) {
 
 std::string values_of(const Parameter& parameter) {
   const std::span<const std::string_view> words = parameter.words;
-  const bool choice = parameter.kind == Parameter::Kind::choice;
   if (words.size() > kMaxWords)
     return code(words[0]) + ", " + code(words[1]) + ", ..., " + code(words.back());
   std::string text = numbers_of(parameter);
-  for (const std::string_view word : parameter.words) {
-    text += (text.empty() ? "" : choice ? ", " : ", or ") + code(word);
-  }
+  const std::string separator = text.empty() ? ", " : ", or ";
+  for (const std::string_view word : words) text += (text.empty() ? "" : separator) + code(word);
   return text;
 }
 
 std::string preset_of(const Parameter& parameter, std::string_view previous) {
   if (parameter.required) return "required";
   if (parameter.like_previous) return "as " + code(previous);
-  if (parameter.kind == Parameter::Kind::choice) {
-    return code(parameter.words[static_cast<std::size_t>(parameter.preset)]);
-  }
-  if (parameter.preset < parameter.least && !parameter.words.empty()) {
-    return code(parameter.words[static_cast<std::size_t>(-1 - parameter.preset)]);
-  }
-  if (parameter.kind == Parameter::Kind::color) return code(value_text(parameter, parameter.preset));
-  return number(parameter, parameter.preset);
+  const std::string text = value_text(parameter, parameter.preset);
+  const bool is_number =
+      parameter.kind == Parameter::Kind::integer || parameter.kind == Parameter::Kind::decimal;
+  return is_number && parameter.preset >= parameter.least ? text : code(text);
 }
 
 // The rows that the page must hold, each without its last cell, which only the page defines.

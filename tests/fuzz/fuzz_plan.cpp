@@ -6,6 +6,7 @@
 #include "images/error.h"
 #include "kernels/stage.h"
 #include "pipeline/plan.h"
+#include "pipeline/values_text.h"
 #include "tests/fuzz/fuzz_target.h"
 
 namespace imgpipe {
@@ -24,16 +25,24 @@ std::string value_from(Bytes& bytes, const Parameter& row) {
   if (!row.words.empty() && choice % 4 != 0) return std::string(row.words[choice % row.words.size()]);
   std::string text = std::to_string(bytes.next() * bytes.next());
   if (choice % 8 == 0) text += "." + std::to_string(bytes.next());
+  if (row.kind == Parameter::Kind::color && choice % 16 != 0) return "#" + text.append(5, '0').substr(0, 6);
   return text;
 }
 
-// Returns WxH or WxH+X+Y, sometimes malformed.
+// Returns a value or a short list.
+std::string values_from(Bytes& bytes, const Parameter& row) {
+  std::string text = value_from(bytes, row);
+  for (std::size_t more = bytes.next() % 8; more > 5; --more) text += "/" + value_from(bytes, row);
+  return text;
+}
+
+// Returns WxH, WxH+X+Y or N%, sometimes malformed.
 std::string rectangle_from(Bytes& bytes) {
   const std::size_t how = bytes.next();
   std::string text = std::to_string(bytes.next()) + (how % 16 == 0 ? "" : "x") + std::to_string(bytes.next());
   for (std::size_t offsets = how % 5 == 0 ? how % 4 : how % 2 * 2; offsets > 0; --offsets)
     text += "+" + std::to_string(bytes.next() % 64);
-  return text;
+  return how % 7 == 0 ? text.substr(0, text.find('x')) + "%" : text;
 }
 
 std::string list_from(Bytes& bytes) {
@@ -41,14 +50,14 @@ std::string list_from(Bytes& bytes) {
   for (std::size_t steps = 1 + bytes.next() % 6; steps > 0; --steps) {
     const Stage& stage = stage_table()[bytes.next() % stage_table().size()];
     list += (list.empty() ? "" : ",") + std::string(stage.name);
-    if (stage.takes_rectangle && bytes.next() % 4 != 0) {
+    if (rectangle_values(stage) > 0 && bytes.next() % 4 != 0) {
       list += ":" + rectangle_from(bytes);
-      continue;
+      if (bytes.next() % 2 == 0) continue;
     }
     for (const Parameter& row : stage.parameters) {
       const std::size_t how = bytes.next() % 4;
       if (how == 0) continue;
-      list += ":" + (how == 1 ? std::string(row.name) + "=" : "") + value_from(bytes, row);
+      list += ":" + (how == 1 ? std::string(row.name) + "=" : "") + values_from(bytes, row);
     }
   }
   return list;

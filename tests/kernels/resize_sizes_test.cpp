@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <random>
 #include <set>
 #include <string>
 #include <utility>
@@ -165,6 +166,40 @@ TEST(Resize, InsideKeepsProportionsAndFits) {
   }
 }
 
+// Returns a share of a side: floor(side * percent / 100 + 1/2) in integers, at least 1.
+std::int64_t expected_share(std::int64_t side, std::int64_t percent) {
+  const auto units = static_cast<__int128>(side) * percent + 50 * kDecimalOne;
+  return std::max<std::int64_t>(1, static_cast<std::int64_t>(units / (100 * kDecimalOne)));
+}
+
+TEST(Resize, PercentIsRoundedHalfUp) {
+  const auto sides = [](std::int64_t width, std::int64_t height, std::int64_t percent) {
+    Parameters parameters;
+    parameters.values[6] = percent;
+    const FrameType out = resize_output({width, height}, parameters);
+    return Sides(out.width, out.height);
+  };
+  EXPECT_EQ(sides(640, 481, 50 * kDecimalOne), Sides(320, 241));
+  EXPECT_EQ(sides(4, 12, kDecimalOne * 25 / 2), Sides(1, 2));  // 0.5 and 1.5
+  EXPECT_EQ(sides(1, 3, 1), Sides(1, 1));
+  EXPECT_EQ(sides(7, 9, 100 * kDecimalOne), Sides(7, 9));
+  EXPECT_EQ(sides(2'000'000'000, 1, kMaxResizePercent), Sides(2'147'483'647, 1000));
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 2000; ++i) {
+    const auto side = static_cast<std::int64_t>(1 + random() % 100'000);
+    const auto percent = static_cast<std::int64_t>(1 + random() % (400 * kDecimalOne));
+    ASSERT_EQ(sides(side, 1, percent).first, expected_share(side, percent)) << side << " by " << percent;
+  }
+}
+
+TEST(Resize, CoverAndContainSizes) {
+  EXPECT_EQ(size_of(640, 480, 100, 100, ResizeFit::cover), Sides(100, 100));
+  EXPECT_EQ(size_of(640, 480, 100, 100, ResizeFit::contain), Sides(100, 75));
+  EXPECT_EQ(size_of(4, 3, 2, 2, ResizeFit::contain), Sides(2, 2));     // 1.5, to even
+  EXPECT_EQ(size_of(4, 1, 10, 10, ResizeFit::contain), Sides(10, 2));  // 2.5, to even
+  EXPECT_EQ(size_of(1000, 1, 50, 50, ResizeFit::contain), Sides(50, 1));
+}
+
 TEST(Resize, ProblemsAndNoOps) {
   EXPECT_NE(resize_problem(parameters_of(0, 0)), "");
   EXPECT_EQ(resize_problem(parameters_of(0, 1)), "");
@@ -173,6 +208,9 @@ TEST(Resize, ProblemsAndNoOps) {
   EXPECT_NE(resize_skip_reason({6, 4}, parameters_of(0, 4, ResizeMethod::area)), "");
   EXPECT_NE(resize_skip_reason({6, 4}, parameters_of(9, 4, ResizeMethod::area, ResizeFit::inside)), "");
   EXPECT_EQ(resize_skip_reason({6, 4}, parameters_of(9, 4, ResizeMethod::area)), "");
+  EXPECT_NE(resize_skip_reason({6, 4}, parameters_of(6, 9, ResizeMethod::area, ResizeFit::contain)), "");
+  EXPECT_NE(resize_skip_reason({6, 4}, parameters_of(6, 4, ResizeMethod::bicubic, ResizeFit::cover)), "");
+  EXPECT_EQ(resize_skip_reason({6, 4}, parameters_of(4, 4, ResizeMethod::bicubic, ResizeFit::cover)), "");
 }
 
 }  // namespace

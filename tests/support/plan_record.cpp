@@ -38,7 +38,7 @@ PlannedChain next_chain(Random& random) {
   for (;;) {
     std::string list;
     for (std::int64_t left = 1 + below(random, kMaxSteps); left > 0; --left)
-      list += (list.empty() ? "" : ",") + random_step(random, *recorded_stage(random));
+      list += (list.empty() ? "" : ",") + recorded_step(random);
     const Sample sample = below(random, 2) == 0 ? Sample::u8 : Sample::u16;
     Shape shape = random_shape(random, sample, static_cast<int>(1 + below(random, 4)));
     const std::int64_t scale = 1 + below(random, 60);

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <string_view>
 
+#include "images/error.h"
+#include "images/unreachable.h"
 #include "kernels/stage.h"
+#include "pipeline/color_text.h"
 #include "pipeline/parameter_text.h"
+#include "pipeline/stage_list.h"
 #include "tests/support/images.h"
 
 namespace imgpipe::test {
@@ -24,9 +29,31 @@ std::int64_t random_number(Random& random, const Parameter& row) {
   return std::min(row.most, row.least + static_cast<std::int64_t>(std::exp2(share * magnitudes)) - 1);
 }
 
-// Half of the colours are opaque.
+// Half of the colours are names.
 std::int64_t random_color(Random& random) {
-  return below(random, std::int64_t{1} << 32) | (below(random, 2) == 0 ? kMaxSample : 0);
+  const auto names = color_names();
+  if (below(random, 2) == 0) return static_cast<std::int64_t>(random() & 0xFFFFFFFF);
+  return *parse_color(names[static_cast<std::size_t>(below(random, std::ssize(names)))]);
+}
+
+// Between -4 and 4, mostly with many decimals.
+std::int64_t random_real(Random& random) {
+  const double value = std::ldexp(static_cast<double>(below(random, std::int64_t{1} << 53)), -50) - 4;
+  return std::bit_cast<std::int64_t>(below(random, 4) == 0 ? std::round(value) : value);
+}
+
+std::int64_t random_number_of(Random& random, const Parameter& row) {
+  switch (row.kind) {
+    case Parameter::Kind::integer:
+    case Parameter::Kind::decimal:
+    case Parameter::Kind::choice:
+      return random_number(random, row);
+    case Parameter::Kind::color:
+      return random_color(random);
+    case Parameter::Kind::real:
+      return random_real(random);
+  }
+  unreachable();
 }
 
 std::string random_value(Random& random, const Parameter& row) {
@@ -35,8 +62,20 @@ std::string random_value(Random& random, const Parameter& row) {
   if (words > 0 && row.words.back() == "float") --words;
   const bool word = row.kind == Parameter::Kind::choice || (words > 0 && below(random, 3) == 0);
   if (word) return std::string(row.words[static_cast<std::size_t>(below(random, words))]);
-  if (row.kind == Parameter::Kind::color) return value_text(row, random_color(random));
-  return value_text(row, random_number(random, row));
+  return value_text(row, random_number_of(random, row));
+}
+
+// The first parameters of a stage are given more often than the others, which contradict each other.
+constexpr std::size_t kUsualParameters = 4;
+constexpr int kMaxDraws = 100;
+
+bool is_accepted(const std::string& step) {
+  try {
+    (void)parse_stages(step);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 }  // namespace
@@ -60,17 +99,29 @@ const Stage* any_stage(Random& random) {
   return selectable_stages()[static_cast<std::size_t>(below(random, std::ssize(selectable_stages())))];
 }
 
-const Stage* recorded_stage(Random& random) {
+std::string random_step(Random& random, const Stage& stage) {
+  for (int draw = 0;; ++draw) {
+    std::string step(stage.name);
+    for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
+      const Parameter& row = stage.parameters[i];
+      const std::int64_t given_of_four = row.required ? 4 : i < kUsualParameters ? 3 : 1;
+      if (given_of_four < 4 && below(random, 4) >= given_of_four) continue;
+      step += ":" + std::string(row.name) + "=" + random_value(random, row);
+    }
+    if (draw == kMaxDraws || is_accepted(step)) return step;
+  }
+}
+
+std::string recorded_step(Random& random) {
   static constexpr std::array<std::string_view, 20> kNames{
       "gray", "hist", "contrast", "smooth",   "threshold", "invert", "gamma", "levels", "resize", "depth",
       "crop", "flip", "rotate",   "equalize", "clahe",     "median", "sobel", "box",    "gauss",  "sharpen"};
-  return find_stage(kNames[static_cast<std::size_t>(below(random, std::ssize(kNames)))]);
-}
-
-std::string random_step(Random& random, const Stage& stage) {
+  const Stage& stage = *find_stage(kNames[static_cast<std::size_t>(below(random, std::ssize(kNames)))]);
   std::string step(stage.name);
-  for (const Parameter& row : stage.parameters) {
+  for (Parameter row : stage.parameters.first(std::min(kUsualParameters, stage.parameters.size()))) {
     if (!row.required && below(random, 4) == 0) continue;
+    if (row.name == "method") row.words = row.words.first(3);
+    if (row.name == "fit") row.words = row.words.first(2);
     step += ":" + std::string(row.name) + "=" + random_value(random, row);
   }
   return step;

@@ -21,11 +21,10 @@ using Random = std::mt19937_64;
 
 [[nodiscard]] const std::vector<const Stage*>& selectable_stages();
 [[nodiscard]] const Stage* any_stage(Random& random);
-// Returns one of the stages that the recorded random chains use; new stages do not change these chains.
-[[nodiscard]] const Stage* recorded_stage(Random& random);
-
-// Returns a step as --stages accepts it.
+// Returns a step as --stages accepts it, except for a few stages without valid combinations in 100 attempts.
 [[nodiscard]] std::string random_step(Random& random, const Stage& stage);
+// Returns a step of the recorded random chains; new stages, parameters and words do not change these chains.
+[[nodiscard]] std::string recorded_step(Random& random);
 [[nodiscard]] Shape random_shape(Random& random, Sample sample, int channels);
 
 }  // namespace imgpipe::test
