@@ -1,4 +1,6 @@
 // Tests the file of a batch's tensors: order, gaps of failed images, pages, names, mixed shapes.
+#include "pipeline/jobs/tensor_file.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +19,6 @@
 #include "images/tensor.h"
 #include "pipeline/engine.h"
 #include "pipeline/jobs/image_job.h"
-#include "pipeline/jobs/tensor_file.h"
 #include "pipeline/timeline.h"
 #include "tests/support/files.h"
 #include "tests/support/tensor_reader.h"
@@ -40,10 +41,16 @@ class Trial {
               .width = 1 + pick(7),
               .layout = pick(2) == 0 ? TensorLayout::nchw : TensorLayout::nhwc,
               .sample = pick(2) == 0 ? Sample::f16 : Sample::f32} {
-    if (pick(8) == 0) type_ = {.channels = 3, .height = 300, .width = 301};  // several strips and chunks
+    if (pick(16) == 0)
+      type_ = {
+          .channels = 3, .height = 300, .width = 601, .sample = Sample::f16};  // several strips and chunks
     const std::string path = directory_.file("t");
-    tensors_ = std::make_unique<TensorFile>(TensorFileSettings{
-        .path = path, .format = format_, .names_path = path + ".names.txt", .inputs = inputs, .name = name_of});
+    tensors_ = std::make_unique<TensorFile>(TensorFileSettings{.path = path,
+                                                               .format = format_,
+                                                               .names_path = path + ".names.txt",
+                                                               .inputs = inputs,
+                                                               .name = name_of,
+                                                               .sync = &sync_});
   }
 
   [[nodiscard]] std::int64_t pick(std::int64_t below) { return static_cast<std::int64_t>(random_()) % below; }
@@ -82,6 +89,7 @@ class Trial {
 
   void check() {
     tensors_->finish();
+    tensors_.reset();  // removes a temporary file
     const std::string path = directory_.file("t");
     if (expected_.empty()) {
       EXPECT_TRUE(directory_.names().empty());
@@ -110,6 +118,7 @@ class Trial {
   std::mt19937 random_;
   Format format_;
   TensorType type_;
+  OutputSync sync_{false};
   TemporaryDirectory directory_;
   std::unique_ptr<TensorFile> tensors_;
   std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::byte>> expected_;
