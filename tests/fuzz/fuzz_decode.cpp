@@ -25,7 +25,7 @@ constexpr std::int64_t kMaxPixels = 1 << 16;
 void decode(std::span<const std::byte> bytes, unsigned way) {
   DecodeOptions options;
   options.max_pixels = kMaxPixels;
-  options.lenient = (way & 1) != 0;
+  options.accept = (way & 1) != 0 ? Acceptance::lenient : Acceptance::strict;
   options.max_bits = (way & 2) != 0 ? 16 : 8;
   options.codec = (way & 4) != 0 ? CodecChoice::stb : CodecChoice::automatic;
   try {

@@ -139,7 +139,7 @@ void PrintTo(const Case& c, std::ostream* out) {
 std::vector<Case> cases() {
   std::vector<Case> all;
   DecodeOptions lenient;
-  lenient.lenient = true;
+  lenient.accept = Acceptance::lenient;
   // Our own decoder's estimate assumes the most that 64 KB can encode; a photograph needs less than a third.
   constexpr double kOwnDecoderLooseness = 3.5;
   const auto jpeg = [&](const std::string& name, const JpegKind& kind, double looseness = 1.05) {
@@ -171,7 +171,7 @@ std::vector<Case> cases() {
   DecodeOptions sixteen;
   sixteen.max_bits = 16;
   for (DecodeOptions options : {sixteen, lenient}) {
-    const std::string name = options.lenient ? "deep_lenient_" : "deep_";
+    const std::string name = options.lenient() ? "deep_lenient_" : "deep_";
     options.max_bits = 16;
     all.push_back({name + "png", [] { return make_png(16, 4, false); }, options});
     all.push_back({name + "png_interlaced", [] { return make_png(16, 3, true); }, options});

@@ -194,7 +194,7 @@ std::string difference(const JpegOutcome& expected, const JpegOutcome& got) {
 DecodeOptions jpeg_options(CodecChoice codec, bool lenient, std::int64_t max_pixels) {
   DecodeOptions options;
   options.codec = codec;
-  options.lenient = lenient;
+  options.accept = lenient ? Acceptance::lenient : Acceptance::strict;
   options.max_pixels = max_pixels;
   return options;
 }
