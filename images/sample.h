@@ -9,12 +9,19 @@
 
 namespace imgpipe {
 
-// In f32 black is 0 and white is 1; samples outside this range are not clamped. No file format holds it.
-enum class Sample : std::uint8_t { u8, u16, f32 };
+// In f32 black is 0 and white is 1; samples outside this range are not clamped. Only tensors have samples of
+// f16 (IEEE 754 binary16) and bf16 (the upper half of a binary32); no operator reads them.
+enum class Sample : std::uint8_t { u8, u16, f32, f16, bf16 };
 
 // The element types; 16-bit samples are in the host's byte order.
 using Sample8 = std::uint8_t;
 using Sample16 = std::uint16_t;
+struct Float16 {
+  std::uint16_t bits;
+};
+struct BFloat16 {
+  std::uint16_t bits;
+};
 
 [[nodiscard]] constexpr std::int64_t bytes_per_sample(Sample sample) {
   switch (sample) {
@@ -24,6 +31,9 @@ using Sample16 = std::uint16_t;
       return sizeof(Sample16);
     case Sample::f32:
       return sizeof(float);
+    case Sample::f16:
+    case Sample::bf16:
+      return sizeof(std::uint16_t);
   }
   unreachable();
 }
@@ -36,6 +46,8 @@ using Sample16 = std::uint16_t;
     case Sample::u16:
       return 65535;
     case Sample::f32:
+    case Sample::f16:
+    case Sample::bf16:
       break;
   }
   unreachable();
@@ -55,6 +67,8 @@ inline constexpr int kMaxSample = max_sample(Sample::u8);
     case Sample::u16:
       return true;
     case Sample::f32:
+    case Sample::f16:
+    case Sample::bf16:
       break;
   }
   unreachable();
@@ -74,6 +88,8 @@ template <class T, class Function>
       return true;
     case Sample::u16:
     case Sample::f32:
+    case Sample::f16:
+    case Sample::bf16:
       return false;
   }
   unreachable();
@@ -85,6 +101,8 @@ template <class T, class Function>
     case Sample::u16:
       return false;
     case Sample::f32:
+    case Sample::f16:
+    case Sample::bf16:
       return true;
   }
   unreachable();
@@ -99,12 +117,14 @@ constexpr decltype(auto) visit_sample(Sample sample, Function&& function) {
     case Sample::u16:
       return call_with<Sample16>(function);
     case Sample::f32:
+    case Sample::f16:
+    case Sample::bf16:
       break;
   }
   unreachable();
 }
 
-// The same with an element of any type.
+// The same with an element of any type that operators read.
 template <class Function>
 constexpr decltype(auto) visit_any_sample(Sample sample, Function&& function) {
   switch (sample) {
@@ -114,6 +134,9 @@ constexpr decltype(auto) visit_any_sample(Sample sample, Function&& function) {
       return call_with<Sample16>(function);
     case Sample::f32:
       return call_with<float>(function);
+    case Sample::f16:
+    case Sample::bf16:
+      break;
   }
   unreachable();
 }
@@ -126,6 +149,10 @@ template <>
 struct SampleTypeOf<Sample16> : std::integral_constant<Sample, Sample::u16> {};
 template <>
 struct SampleTypeOf<float> : std::integral_constant<Sample, Sample::f32> {};
+template <>
+struct SampleTypeOf<Float16> : std::integral_constant<Sample, Sample::f16> {};
+template <>
+struct SampleTypeOf<BFloat16> : std::integral_constant<Sample, Sample::bf16> {};
 
 template <class T>
 concept SampleElement = requires {

@@ -267,6 +267,8 @@ int max_of(const PatternInfo& info, Sample sample) {
     case Sample::u16:
       return info.max_16;
     case Sample::f32:
+    case Sample::f16:
+    case Sample::bf16:
       break;
   }
   throw Error(ErrorKind::usage, "patterns have 8 or 16 bits per sample");

@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-inline constexpr std::size_t kMaxParameters = 6;
+inline constexpr std::size_t kMaxParameters = 12;
 // A decimal parameter counts millionths, which keeps decimal fractions exact: 0.5 is 500'000.
 inline constexpr std::int64_t kDecimalOne = 1'000'000;
 

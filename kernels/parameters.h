@@ -11,7 +11,8 @@
 namespace imgpipe {
 
 struct Parameter {
-  enum class Kind : std::uint8_t { integer, decimal, choice };
+  // color: 0xRRGGBBAA. real: the bits of a double, the nearest to the text.
+  enum class Kind : std::uint8_t { integer, decimal, choice, color, real };
 
   std::string_view name;  // as in smooth:NAME=VALUE
   std::string_view help;  // description and unit

@@ -30,7 +30,7 @@ FrameType with_samples(FrameType type, Sample sample) {
   return type;
 }
 
-// Names of sample types, for the parameters of the depth stage and for messages.
+// Names of sample types, for the parameters of the depth stage (empty: no such parameter) and for messages.
 struct SampleNames {
   std::string_view depth, text;
 };
@@ -42,6 +42,10 @@ SampleNames names_of(Sample sample) {
       return {"16", "16-bit samples"};
     case Sample::f32:
       return {"float", "float samples"};
+    case Sample::f16:
+      return {"", "float16 samples"};
+    case Sample::bf16:
+      return {"", "bfloat16 samples"};
   }
   unreachable();
 }

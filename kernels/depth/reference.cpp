@@ -25,6 +25,9 @@ std::string_view depth_skip_reason(const FrameType& in, const Parameters& parame
       return "the samples already have 16 bits";
     case Sample::f32:
       return "the samples are already floats";
+    case Sample::f16:
+    case Sample::bf16:
+      break;
   }
   unreachable();
 }

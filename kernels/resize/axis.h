@@ -68,6 +68,9 @@ struct LinearShare {
       return {half_to_even(after * kLinearOne<Sample16>), kLinearOne<Sample16>};
     case Sample::f32:
       return {static_cast<int>(float_bits(static_cast<float>(after))), static_cast<int>(float_bits(1.0F))};
+    case Sample::f16:
+    case Sample::bf16:
+      break;
   }
   unreachable();
 }

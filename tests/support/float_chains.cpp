@@ -27,6 +27,9 @@ std::string_view sample_name(Sample sample) {
       return "u16";
     case Sample::f32:
       return "f32";
+    case Sample::f16:
+    case Sample::bf16:
+      break;
   }
   unreachable();
 }
