@@ -68,6 +68,8 @@ DecodeOptions read_decoding(const Parser& parser) {
   if (parser.has("lenient")) decode.accept = Acceptance::lenient;
   decode.orient = !parser.has("no-orient");
   if (parser.knows("codec")) decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
+  if (decode.accept == Acceptance::pillow && decode.codec == CodecChoice::stb)
+    usage("--accept: pillow cannot be combined with --codec stb");
   return decode;
 }
 
