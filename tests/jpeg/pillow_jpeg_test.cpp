@@ -94,7 +94,7 @@ TEST(PillowJpeg, CmykIsAlwaysInverted) {
   EXPECT_NE(first_difference(try_decode(made(plain)).image.view(), without.image.view()), "");
 }
 
-// Pillow's own checks of the header.
+// The checks of Pillow's Python code.
 TEST(PillowJpeg, HeaderSegments) {
   const Bytes file = made({});
   const auto with = [&](unsigned marker, const Bytes& payload) {

@@ -140,6 +140,8 @@ std::vector<Case> cases() {
   std::vector<Case> all;
   DecodeOptions lenient;
   lenient.accept = Acceptance::lenient;
+  DecodeOptions pillow;
+  pillow.accept = Acceptance::pillow;
   // Our own decoder's estimate assumes the most that 64 KB can encode; a photograph needs less than a third.
   constexpr double kOwnDecoderLooseness = 3.5;
   const auto jpeg = [&](const std::string& name, const JpegKind& kind, double looseness = 1.05) {
@@ -163,6 +165,7 @@ std::vector<Case> cases() {
   const auto png = [&](const std::string& name, int bits, int channels, bool interlaced) {
     all.push_back({name, [=] { return make_png(bits, channels, interlaced); }});
     all.push_back({name + "_lenient", [=] { return make_png(bits, channels, interlaced); }, lenient});
+    all.push_back({name + "_pillow", [=] { return make_png(bits, channels, interlaced); }, pillow});
   };
   png("png_plain", 8, 3, false);
   png("png_16", 16, 4, false);

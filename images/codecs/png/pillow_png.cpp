@@ -82,7 +82,7 @@ class PixelLayout {
   [[nodiscard]] std::int64_t bits() const { return std::int64_t{depth_} * stored_channels_; }
 
   // Writes `count` pixels to every `step`th pixel from `out` on.
-  void place(const std::uint8_t* row, std::int64_t count, std::int64_t step, Sample8* out) const {
+  void write_pixels(const std::uint8_t* row, std::int64_t count, std::int64_t step, Sample8* out) const {
     for (std::int64_t i = 0; i < count; ++i, out += step * channels_) {
       if (color_type_ == 3) {
         const unsigned index = stored(row, i);
@@ -144,7 +144,7 @@ class PillowPngReader final : public WholeImageReader {
   void decode(HostView whole) override {
     const HostPlane out = whole.as<Sample8>();
     const std::vector<std::uint8_t> zeros(static_cast<std::size_t>(row_bytes(out.width)));
-    layout_.place(zeros.data(), out.width, 1, out.row(0));
+    layout_.write_pixels(zeros.data(), out.width, 1, out.row(0));
     for (std::int64_t y = 1; y < out.height; ++y)
       std::copy_n(out.row(0), out.width * out.channels, out.row(y));
     read_pixels(out);
@@ -189,8 +189,8 @@ class PillowPngReader final : public WholeImageReader {
         if (!unfilter_png_row(filtered[0], filtered.data() + 1, above.data(), bytes, pixel_bytes(),
                               row.data()))
           throw Error(ErrorKind::input, "PNG: invalid filter type");
-        layout_.place(row.data(), pixels, pass.across,
-                      out.row(y + top()) + (pass.left + left()) * out.channels);
+        layout_.write_pixels(row.data(), pixels, pass.across,
+                             out.row(y + top()) + (pass.left + left()) * out.channels);
         std::swap(row, above);
         stopped_early_ = ended;
       }

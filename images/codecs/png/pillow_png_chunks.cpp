@@ -1,13 +1,12 @@
 #include "images/codecs/png/pillow_png_chunks.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include <zlib.h>
 
-#include "images/codecs/metadata/texts.h"
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/png/png_chunks.h"
 #include "images/codecs/sniff.h"
@@ -50,22 +49,26 @@ bool is_known_pair(int depth, int color_type) {
   }
 }
 
-// Decompresses a text or profile as Python's zlib does. Rejects one of more than 1 MiB; nullopt: damaged.
-std::optional<std::vector<std::byte>> inflated_text(std::span<const std::byte> stream) {
-  std::vector<std::byte> out(kMaxPillowText);
+// Returns the decompressed size of a text or profile; nullopt if it is damaged. Rejects more than 1 MiB, as
+// Python's zlib notices it: input is left when the output is full.
+std::optional<std::size_t> inflated_size(std::span<const std::byte> stream) {
+  std::array<Bytef, 16'384> out;
+  static_assert(kMaxPillowText % sizeof out == 0);
   z_stream zlib{};
   if (inflateInit(&zlib) != Z_OK) throw Error(ErrorKind::memory, "not enough memory");
   zlib.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(stream.data()));
   zlib.avail_in = static_cast<uInt>(stream.size());
-  zlib.next_out = reinterpret_cast<Bytef*>(out.data());
-  zlib.avail_out = static_cast<uInt>(out.size());
-  const int result = inflate(&zlib, Z_SYNC_FLUSH);
-  const std::size_t left_in = zlib.avail_in, left_out = zlib.avail_out;
+  int result = Z_OK;
+  do {
+    zlib.next_out = out.data();
+    zlib.avail_out = static_cast<uInt>(out.size());
+    result = inflate(&zlib, Z_SYNC_FLUSH);
+  } while (result == Z_OK && zlib.avail_out == 0 && zlib.total_out < kMaxPillowText);
+  const std::size_t left = zlib.avail_in, size = zlib.total_out;
   inflateEnd(&zlib);
   if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR) return std::nullopt;
-  if (left_in > 0 && result != Z_STREAM_END) reject("a text or profile of more than 1 MiB");
-  out.resize(out.size() - left_out);
-  return out;
+  if (left > 0 && result != Z_STREAM_END) reject("a text or profile of more than 1 MiB");
+  return size;
 }
 
 // Splits at the first zero byte; nullopt if there is none.
@@ -75,10 +78,6 @@ std::optional<std::pair<std::span<const std::byte>, std::span<const std::byte>>>
   if (zero == data.end()) return std::nullopt;
   const auto head = static_cast<std::size_t>(zero - data.begin());
   return std::pair(data.first(head), data.subspan(head + 1));
-}
-
-bool is_utf8_text(std::span<const std::byte> bytes) {
-  return is_utf8({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 }  // namespace
@@ -261,43 +260,27 @@ void PillowPngChunks::check_profile(Bytes data) const {
   const auto parts = split_at_zero(data);
   const Bytes rest = parts ? parts->second : data;
   if (rest.empty() || rest[0] != std::byte{0}) reject("unknown compression of the profile");
-  (void)inflated_text(rest.subspan(1));
+  (void)inflated_size(rest.subspan(1));
 }
 
 // Pillow limits the size of each compressed text, and of all texts.
 void PillowPngChunks::read_text(Bytes type, Bytes data) {
   const auto keyed = split_at_zero(data);
-  const bool international = is_type(type, "iTXt");
-  if (international && !keyed) return;
-  Bytes text = keyed ? keyed->second : Bytes();
-  std::optional<std::vector<std::byte>> inflated;
-  if (is_type(type, "zTXt")) {
+  if (!keyed) return;
+  Bytes text = keyed->second;
+  bool compressed = is_type(type, "zTXt");
+  if (compressed) {
     if (!text.empty() && text[0] != std::byte{0}) reject("unknown compression of a text");
-    inflated = inflated_text(text.subspan(std::min<std::size_t>(text.size(), 1)));
-    text = inflated ? Bytes(*inflated) : Bytes();
-  }
-  if (international) {
+    text = text.subspan(std::min<std::size_t>(text.size(), 1));
+  } else if (is_type(type, "iTXt")) {
     if (text.size() < 2) return;
-    const bool compressed = text[0] != std::byte{0}, known = text[1] == std::byte{0};
-    const auto after_language = split_at_zero(text.subspan(2));
-    const auto after_keyword = after_language ? split_at_zero(after_language->second) : std::nullopt;
-    if (!after_keyword || (compressed && !known)) return;
-    text = after_keyword->second;
-    if (compressed) {
-      inflated = inflated_text(text);
-      if (!inflated) return;
-      text = *inflated;
-    }
-    if (!is_utf8_text(after_language->first) || !is_utf8_text(after_keyword->first) || !is_utf8_text(text))
-      return;
-    const auto continues = [](std::byte c) { return (c & std::byte{0xC0}) == std::byte{0x80}; };
-    return count_text(text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues)));
+    compressed = text[0] != std::byte{0};
+    const auto language = split_at_zero(text.subspan(2));
+    const auto keyword = language ? split_at_zero(language->second) : std::nullopt;
+    if (!keyword || (compressed && text[1] != std::byte{0})) return;
+    text = keyword->second;
   }
-  if (!keyed ? !data.empty() : !keyed->first.empty()) count_text(text.size());
-}
-
-void PillowPngChunks::count_text(std::size_t size) {
-  text_size_ += size;
+  text_size_ += compressed ? inflated_size(text).value_or(0) : text.size();
   if (text_size_ > kMaxPillowTexts) reject("texts of more than 64 MiB");
 }
 

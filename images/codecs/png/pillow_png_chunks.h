@@ -58,7 +58,6 @@ class PillowPngChunks {
   void count_sequence(std::uint32_t number);
   void check_profile(Bytes data) const;
   void read_text(Bytes type, Bytes data);
-  void count_text(std::size_t size);
   void check_palette() const;
 
   Bytes file_;
