@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Compares imgpipe's decoding with Pillow's, over real files and damaged copies of them.
 
-    pillow_decoding.py PROGRAM CORPUS [--mutations N] [--seed S] [--installed-library] [--list]
+    pillow_decoding.py PROGRAM [CORPUS] [--mutations N] [--seed S] [--installed-library] [--list]
 
 Both sides become 8-bit RGB: Pillow's first frame by ImageOps.exif_transpose() and convert("RGB"); imgpipe's by depth:8,
 grey replicated, alpha dropped. Three comparisons:
 
-1. Every file below CORPUS that both read, strictly: equal pixels, or one of REASONS.
-2. Every JPEG and PNG below CORPUS with --accept pillow: the same verdict and, for accepted files, equal pixels.
+1. Every file below CORPUS, and files of every format and mode that Pillow writes, if both read it, strictly: equal
+   pixels, or one of REASONS.
+2. Every JPEG and PNG of these with --accept pillow: the same verdict and, for accepted files, equal pixels.
 3. The same for N (1,000) damaged copies of those files, of at most 300 KB: truncated, bytes changed, inserted or
    deleted, markers and chunks inserted, deleted or exchanged. --seed makes others.
 
@@ -44,10 +45,48 @@ REASONS = {
     "bmp": "5 or 6 bits in a BMP: imgpipe rounds v * 255 / 31, Pillow rounds down",
     "library": "a damaged JPEG and another version of libjpeg-turbo",
 }
+WRITTEN = {"TIFF": ({}, {"compression": "tiff_lzw", "tiffinfo": {317: 2}}, {"compression": "tiff_adobe_deflate"},
+                    {"compression": "packbits"}, {"compression": "jpeg"}, {"compression": "group4"}),
+           "JPEG": ({"subsampling": 0}, {"subsampling": 1}, {"subsampling": 2}, {"progressive": True},
+                    {"keep_rgb": True}, {"restart_marker_blocks": 3}),
+           "TGA": ({}, {"compression": "tga_rle"}), "WEBP": ({}, {"lossless": True}, {"quality": 50}),
+           "BMP": ({},), "GIF": ({},), "PNG": ({},), "PPM": ({},)}
+SUITABLE = {"tiff_lzw": ("L", "LA", "RGB", "RGBA", "P", "CMYK", "I;16"), "jpeg": ("L", "RGB", "CMYK"), "group4": ("1",)}
 LIMITS = ("progressive scans", "header segments", "too large", "max-pixels")  # of imgpipe, which Pillow does not have
 
 # pixels: an array of height x width x 4, or None if the file was rejected for `reason`.
 Outcome = collections.namedtuple("Outcome", "pixels reason mode layout", defaults=("", ""))
+
+
+def written_files():
+    """Names and bytes of files of every format, mode and size."""
+    noise = numpy.random.default_rng(1)
+    for width, height in ((1, 1), (37, 23), (130, 71)):
+        y, x = numpy.mgrid[0:height, 0:width]
+        planes = [128 + 90 * numpy.sin(x / (7 + k) + y / (11 - k)) + noise.normal(0, 9, x.shape) for k in range(4)]
+        colors = numpy.clip(numpy.stack(planes, axis=2), 0, 255).astype(numpy.uint8)
+        image = Image.fromarray(colors, "RGBA")
+        modes = [image.convert(mode) for mode in ("1", "L", "LA", "RGB", "RGBA", "YCbCr")] + [
+            image.convert("RGB").quantize(50), Image.fromarray(colors, "CMYK"),
+            Image.fromarray(colors[:, :, 0].astype(numpy.uint16) * 257)]
+        for picture in modes:
+            for kind, variants in WRITTEN.items():
+                for options in variants:
+                    if picture.mode not in SUITABLE.get(options.get("compression"), picture.mode):
+                        continue  # libtiff would print an error
+                    file = io.BytesIO()
+                    try:
+                        picture.save(file, kind, **options)
+                    except (OSError, ValueError, KeyError, RuntimeError):
+                        continue  # the format has no such images
+                    yield f"{kind} {picture.mode} {width}x{height} {options or ''}", file.getvalue()
+        for orientation in range(1, 9):
+            exif = Image.Exif()
+            exif[0x0112] = orientation
+            for kind in ("JPEG", "PNG", "TIFF", "WEBP"):
+                file = io.BytesIO()
+                image.convert("RGB").save(file, kind, exif=exif)
+                yield f"{kind} {width}x{height} orientation {orientation}", file.getvalue()
 
 
 def read_with_pillow(data):
@@ -248,7 +287,7 @@ class Comparison:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
-    parser.add_argument("corpus")
+    parser.add_argument("corpus", nargs="?")
     parser.add_argument("--mutations", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--installed-library", action="store_true")
@@ -262,8 +301,9 @@ def main():
     elif library is None:
         sys.exit("this Pillow brings no libjpeg-turbo; install it from PyPI, or add --installed-library")
 
-    names, files = {}, {}
-    for directory, below, found in os.walk(arguments.corpus):
+    made = list(written_files())
+    names, files = dict(enumerate(name for name, _ in made)), dict(enumerate(data for _, data in made))
+    for directory, below, found in os.walk(arguments.corpus) if arguments.corpus else ():
         below.sort()
         for name in sorted(found):
             with open(os.path.join(directory, name), "rb") as file:
