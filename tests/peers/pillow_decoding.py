@@ -69,17 +69,17 @@ def written_files():
         modes = [image.convert(mode) for mode in ("1", "L", "LA", "RGB", "RGBA", "YCbCr")] + [
             image.convert("RGB").quantize(50), Image.fromarray(colors, "CMYK"),
             Image.fromarray(colors[:, :, 0].astype(numpy.uint16) * 257)]
-        for picture in modes:
+        for converted in modes:
             for kind, variants in WRITTEN.items():
                 for options in variants:
-                    if picture.mode not in SUITABLE.get(options.get("compression"), picture.mode):
+                    if converted.mode not in SUITABLE.get(options.get("compression"), converted.mode):
                         continue  # libtiff would print an error
                     file = io.BytesIO()
                     try:
-                        picture.save(file, kind, **options)
+                        converted.save(file, kind, **options)
                     except (OSError, ValueError, KeyError, RuntimeError):
                         continue  # the format has no such images
-                    yield f"{kind} {picture.mode} {width}x{height} {options or ''}", file.getvalue()
+                    yield f"{kind} {converted.mode} {width}x{height} {options or ''}", file.getvalue()
         for orientation in range(1, 9):
             exif = Image.Exif()
             exif[0x0112] = orientation
