@@ -10,13 +10,14 @@
 namespace imgpipe {
 
 // T.81, table B.1.
-inline constexpr unsigned kFirstRestart = 0xD0, kStartOfImage = 0xD8, kEndOfImage = 0xD9;
+inline constexpr unsigned kFirstRestart = 0xD0, kStartOfImage = 0xD8, kEndOfImage = 0xD9, kStartOfScan = 0xDA;
 // Real files have hundreds at most.
 inline constexpr std::size_t kMaxSegments = 65'536;
 
 // The spans point into the file.
 struct JpegFacts {
   std::span<const std::byte> exif;                 // the TIFF structure of the first Exif segment
+  std::span<const std::byte> xmp;                  // the packet of the last XMP segment
   std::optional<std::vector<std::byte>> profile;   // ICC, joined from the segments present
   bool multi_picture = false;                      // an MPF segment: more images follow this one
   std::span<const std::byte> multi_picture_index;  // the TIFF structure of the first MPF segment
