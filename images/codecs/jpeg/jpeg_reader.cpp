@@ -168,7 +168,8 @@ class JpegReader final : public LibraryJpeg {
         (pillow_header_.width != header_.shape.width || pillow_header_.height != header_.shape.height))
       throw Error(ErrorKind::input, "JPEG: contradictory frame headers");
     header_.orientation = exif_orientation(facts_.exif);
-    if (as_pillow_ && !facts_.xmp.empty() && !states_orientation(facts_.exif))
+    if (as_pillow_ && header_.orientation == Orientation::upright && !facts_.xmp.empty() &&
+        !states_orientation(facts_.exif))
       header_.orientation = xmp_orientation(facts_.xmp);
     if (facts_.profile) header_.profile = profile_name(*facts_.profile);
     facts_.profile.reset();

@@ -99,6 +99,7 @@ PillowPngChunks::PillowPngChunks(std::span<const std::byte> file)
   if (header_.depth == 0 || header_.width == 0 || header_.height == 0) reject("no valid IHDR chunk");
   header_.frame = {0, 0, header_.width, header_.height};
   if (frame_) header_.frame = {frame_->left, frame_->top, frame_->width, frame_->height};
+  header_.of_animation = sequence_.has_value();
   const PillowPngFrame& frame = header_.frame;
   if (frame.width == 0 || frame.height == 0 || frame.left + frame.width > header_.width ||
       frame.top + frame.height > header_.height)

@@ -22,6 +22,7 @@ struct PillowPngHeader {
   std::span<const std::byte> palette;
   std::span<const std::byte> transparency;  // tRNS; empty: none that counts
   PillowPngFrame frame;
+  bool of_animation = false;  // a chunk of a frame precedes the pixels, or holds them
 };
 
 class PillowPngChunks {

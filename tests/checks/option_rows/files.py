@@ -15,7 +15,7 @@ ROWS = [
         lambda r: "--max-pixels" in r.err and not r.there("o.png"), code=1),
     Row("--accept", "head -c -12 a.png >u.png; imgpipe u.png o.png --accept pillow",
         "written with a warning: the end is missing; without it, exit 1 and no output",
-        lambda r: "warning: u.png: damaged PNG" in r.err and r.same("o.png", "imgpipe a.png o.png") and
+        lambda r: "warning: u.png: damaged PNG" in r.err and r.info("o.png")["width_pixels"] == 64 and
         r.run("imgpipe u.png p.png").code == 1 and not r.there("p.png")),
     Row("--accept", "imgpipe cut.jpg o.png --accept lenient", "the same as with `--lenient`",
         lambda r: r.same("o.png", "imgpipe cut.jpg o.png --lenient")),
