@@ -1,7 +1,6 @@
 #include "kernels/resize/filter_axis.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "kernels/resize/fixed_sine.h"
 
@@ -131,32 +130,43 @@ struct AxisBytes {
   std::int64_t window, entries, bytes;
 };
 
-// `values`: memory for the weights of an output sample.
+// Writes the weights of output sample i.
+template <class Weight>
+void make_weights(const Positions& positions, Filter filter, std::int64_t i, const FilterTaps& taps,
+                  Weight* to) {
+  constexpr std::int32_t kStored = 512;  // those of longer windows are computed twice
+  double values[kStored];
+  const double step = 1.0 / positions.filter_scale();
+  const double center = positions.center(i);
+  const auto value = [&](std::int32_t j) {
+    return filter_value(filter, (j + taps.first - center + 0.5) * step);
+  };
+  double total = 0.0;
+  for (std::int32_t j = 0; j < taps.count; ++j) {
+    const double weight = value(j);
+    if (j < kStored) values[j] = weight;
+    total += weight;
+  }
+  for (std::int32_t j = 0; j < taps.count; ++j) {
+    const double weight = j < kStored ? values[j] : value(j);
+    store_weight(total != 0.0 ? weight / total : weight, to + j);
+  }
+}
+
 template <class Weight>
 void make_axis(const FilterAxis& axis, Filter filter, std::byte* to) {
   if (!axis.changes()) return;
   const AxisBytes<Weight> layout(axis, filter);
   std::fill_n(to, layout.bytes, std::byte{0});
   auto* first = reinterpret_cast<std::int32_t*>(to);
-  std::int32_t* count = first + layout.entries;
+  std::int32_t* const count = first + layout.entries;
   auto* weights = reinterpret_cast<Weight*>(count + layout.entries);
   const Positions positions(axis, filter);
-  const double step = 1.0 / positions.filter_scale();
-  std::vector<double> values(static_cast<std::size_t>(layout.window));
   for (std::int64_t i = 0; i < axis.out; ++i, weights += layout.window) {
     const FilterTaps taps = positions.taps(i);
     first[i] = taps.first;
     count[i] = taps.count;
-    double total = 0.0;
-    for (std::int32_t j = 0; j < taps.count; ++j) {
-      const double value = filter_value(filter, (j + taps.first - positions.center(i) + 0.5) * step);
-      values[static_cast<std::size_t>(j)] = value;
-      total += value;
-    }
-    for (std::int32_t j = 0; j < taps.count; ++j) {
-      const double value = values[static_cast<std::size_t>(j)];
-      store_weight(total != 0.0 ? value / total : value, weights + j);
-    }
+    make_weights(positions, filter, i, taps, weights);
   }
 }
 

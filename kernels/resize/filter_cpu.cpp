@@ -106,6 +106,8 @@ void divide_row(const Sample8* alphas, std::int64_t count, Sample8* colors) {
 // The planes of a call; with alpha, the samples are multiplied by it.
 template <class T>
 struct ImageRows {
+  static constexpr auto kPrefetched = 512 / static_cast<std::int64_t>(sizeof(T));
+
   Plane<const T, Host> plane, alpha;
   std::int64_t top;  // the row of the image at which the planes begin
 
@@ -114,6 +116,7 @@ struct ImageRows {
       const std::int64_t from = region.y + y - top;
       const T* const row = plane.row(from) + region.x;
       T* const line = to + y * stride;
+      hwy::Prefetch(row + kPrefetched);  // the rows of a block are too many for the hardware's prefetchers
       if (alpha.empty()) {
         std::memcpy(line, row, static_cast<std::size_t>(region.columns) * sizeof(T));
       } else if constexpr (!kIsWide<T>) {

@@ -288,12 +288,10 @@ inline constexpr std::array kResizeParameters{
               .help = "Rows; 0: in proportion to the width",
               .kind = Parameter::Kind::integer,
               .most = kMaxResizeSide},
-    Parameter{
-        .name = "method",
-        .help =
-            "New pixels: linear (between four), area (mean of what is covered), nearest, or by a filter of "
-            "Pillow: box, bilinear, hamming, bicubic, lanczos",
-        .words = kResizeMethodNames},
+    Parameter{.name = "method",
+              .help = "New pixels: linear (between four), area (mean of what is covered), nearest; Pillow's "
+                      "filters: box, bilinear, hamming, bicubic, lanczos",
+              .words = kResizeMethodNames},
     Parameter{.name = "fit",
               .help = "exact: width x height; inside: the largest size within width x height that keeps the "
                       "aspect ratio; cover: width x height from the largest centred part of that aspect "
