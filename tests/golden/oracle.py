@@ -5,7 +5,8 @@
     oracle.py --check    exit 1 unless this program would write exactly these golden files
 
 A stage is a function here and a row of STAGES. The function takes the colour planes of an image (a Plane each), for
-stages of WITH_ALPHA also its alpha as the last one, and the values of its parameters as in --stages. It returns planes: lists of rows with the same bits, or Planes with others.
+stages of WITH_ALPHA also its alpha as the last one, and the values of its parameters as in --stages. It returns planes:
+lists of rows with the same bits, or Planes with others.
 The row's cases are the steps with which the tests run the stage: on the images below, for its golden file, and against
 its reference on many more. A missing row, or a parameter word that occurs in no case, fails the tests.
 
