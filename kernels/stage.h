@@ -53,8 +53,9 @@ struct Ports {
   std::span<const Port> in = kColorPlanes, out = kColorPlanes;
 };
 
-// The kind of change that a stage makes: to sample values, to the layout, to which pixels remain (cuts), or
-// to where they are (turns). The last two move whole pixels, alpha included, each at most once.
+// The kind of change that a stage makes: to sample values, to the layout, to the edges of the image (cuts and
+// padding), or to where pixels are (turns). The last two move whole pixels, alpha included, each at most
+// once.
 enum class Effect : std::uint8_t { values, layout, cuts, turns };
 
 // A stage with its parameters; nullptr: none.
