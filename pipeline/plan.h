@@ -61,7 +61,7 @@ struct Plan {
 // Plans the steps for an image of shape `input`:
 //   - leaves out steps that would change nothing;
 //   - inserts depth:float*, which is lossless, before a step that accepts floats but not its input's samples;
-//   - inserts the step that completes another one (Stage::followed_by), such as pad* after resize:fit=contain;
+//   - inserts the step that completes another one (Stage::followed_by), as pad* after resize:fit=contain;
 //   - inserts hist* before a step that reads a histogram of a frame not counted yet;
 //   - inserts split* and merge* where a stage, or the output file, needs the other layout; stages that move
 //     whole pixels accept both;

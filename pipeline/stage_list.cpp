@@ -57,8 +57,9 @@ bool takes_offsets(const Stage& stage) {
 }
 
 std::string expected_size(const Stage& stage) {
-  return takes_offsets(stage) ? "expected WxH or WxH+X+Y, such as 640x480+10+20"
-                              : "expected WxH, such as 640x480";
+  if (takes_offsets(stage)) return "expected WxH or WxH+X+Y, such as 640x480+10+20";
+  return requires_size(stage) ? "expected WxH, such as 640x480"
+                              : "expected WxH, N% or a width, such as 640x480, 50% or 640";
 }
 
 // Returns the texts of W, H and, if given, X and Y; empty if `text` has neither form.
@@ -141,11 +142,9 @@ class StepText {
 
   // Refuses a first value that is not a size but should be, or the reverse.
   void refuse_size(std::string_view text, std::span<const std::string_view> values) const {
-    const std::span<const Parameter> rows = stage_->parameters;
     if (rectangle_values(*stage_) > 0) {
-      if (requires_size(*stage_) && !is_number(text))
-        refuse(where_, expected_size(*stage_) + ", got '" + printable(text) + "'");
-    } else if (values.size() == kSizeValues && rows.size() > 1) {
+      if (!is_number(text)) refuse(where_, expected_size(*stage_) + ", got '" + printable(text) + "'");
+    } else if (values.size() == kSizeValues && stage_->parameters.size() > 1) {
       refuse(where_, "'" + printable(text) + "': values are separated by colons; use " +
                          std::string(stage_->name) + ":" + std::string(values[0]) + ":" +
                          std::string(values[1]));

@@ -8,7 +8,7 @@
 
 namespace imgpipe {
 
-// Returns n / white for n of at most white * white. Pillow's libImaging/ImagingUtils.h, DIV255.
+// Returns n / white for n of at most white * white. Pillow's DIV255 (libImaging).
 template <class T>
 IMGPIPE_HOST_DEVICE constexpr std::uint32_t divided_by_white(std::uint32_t n) {
   constexpr int kBits = 8 * static_cast<int>(sizeof(T));

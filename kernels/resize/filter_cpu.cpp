@@ -72,6 +72,35 @@ class LineCache {
   HWY_ALIGN T samples_[kSamples + kBlock<T> * hn::MaxLanes(D())];
 };
 
+// ---- alpha ------------------------------------------------------------------------------------------
+
+void multiply_row(const Sample8* colors, const Sample8* alphas, std::int64_t count, Sample8* to) {
+  const D16 d;
+  const std::int64_t lanes = lanes_of(d);
+  std::int64_t x = 0;
+  for (; x + lanes <= count; x += lanes) {
+    const V16 product = hn::Add(hn::Mul(load_as(d, colors + x), load_as(d, alphas + x)), hn::Set(d, 128));
+    store_as(d, hn::ShiftRight<8>(hn::Add(hn::ShiftRight<8>(product), product)), to + x);
+  }
+  for (; x < count; ++x) to[x] = premultiplied(colors[x], alphas[x]);
+}
+
+// The quotient of floats is exact: its error is less than the distance of a fraction of `alpha` to the next
+// integer.
+void divide_row(const Sample8* alphas, std::int64_t count, Sample8* colors) {
+  const DFloat d;
+  const std::int64_t lanes = lanes_of(d);
+  const VFloat white = hn::Set(d, float{kMaxSample});
+  std::int64_t x = 0;
+  for (; x + lanes <= count; x += lanes) {
+    const VFloat alpha = load_as(d, alphas + x);
+    const VFloat divisor = hn::IfThenElse(hn::Eq(alpha, hn::Zero(d)), white, alpha);
+    const VFloat quotient = hn::Div(hn::Mul(load_as(d, colors + x), white), divisor);
+    store_as(d, hn::Min(quotient, white), colors + x);
+  }
+  for (; x < count; ++x) colors[x] = unpremultiplied(colors[x], alphas[x]);
+}
+
 // ---- sources of rows: make(region, to, stride) writes samples --------------------------------------------
 
 // The planes of a call; with alpha, the samples are multiplied by it.
@@ -88,8 +117,7 @@ struct ImageRows {
       if (alpha.empty()) {
         std::memcpy(line, row, static_cast<std::size_t>(region.columns) * sizeof(T));
       } else if constexpr (!kIsWide<T>) {
-        const T* const alphas = alpha.row(from) + region.x;
-        for (std::int64_t x = 0; x < region.columns; ++x) line[x] = premultiplied(row[x], alphas[x]);
+        multiply_row(row, alpha.row(from) + region.x, region.columns, line);
       }
     }
   }
@@ -231,10 +259,8 @@ void filter_band(ImageRows<T>& image, const FilterTables<FilterWeight<T>>& table
 }
 
 void divide_by_alpha(const Plane<Sample8, Host>& alpha, const Plane<Sample8, Host>& out, const Band& band) {
-  for (std::int64_t y = band.first - band.out_top; y < band.end - band.out_top; ++y) {
-    for (std::int64_t x = 0; x < out.width; ++x)
-      out.row(y)[x] = unpremultiplied(out.row(y)[x], alpha.row(y)[x]);
-  }
+  for (std::int64_t y = band.first - band.out_top; y < band.end - band.out_top; ++y)
+    divide_row(alpha.row(y), out.width, out.row(y));
 }
 
 template <class T>

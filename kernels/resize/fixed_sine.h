@@ -1,11 +1,11 @@
 // Sine and cosine with the same bits on every machine: only additions, subtractions, products and quotients
-// of doubles, each rounded to nearest, in a fixed order. Results are within 0.501 units in the last place.
+// of doubles, each rounded to nearest, in a fixed order. Results are within 0.501 units of the last bit.
 #pragma once
 
 namespace imgpipe {
 namespace fixed_sine {
 
-// An unevaluated sum; |low| is at most half a unit in the last place of `high`.
+// An unevaluated sum; |low| is at most half a unit of the last bit of `high`.
 struct Pair {
   double high = 0, low = 0;
 };

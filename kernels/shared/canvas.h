@@ -20,7 +20,8 @@ struct Canvas {
 [[nodiscard]] constexpr std::int64_t half_rounded_to_even(std::int64_t n) {
   return n / 2 + (n % 4 == 3 ? 1 : 0);
 }
-static_assert(half_rounded_to_even(1) == 0 && half_rounded_to_even(2) == 1 && half_rounded_to_even(3) == 2 && half_rounded_to_even(5) == 2);
+static_assert(half_rounded_to_even(1) == 0 && half_rounded_to_even(2) == 1 && half_rounded_to_even(3) == 2 &&
+              half_rounded_to_even(5) == 2);
 
 // Whether a canvas of `size` pixels at `offset` is within a side of `of` pixels.
 [[nodiscard]] constexpr bool is_inside(std::int64_t offset, std::int64_t size, std::int64_t of) {

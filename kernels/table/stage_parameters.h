@@ -274,7 +274,8 @@ inline constexpr std::array kPosterizeParameters{
               .required = true},
 };
 
-inline constexpr std::array<std::string_view, 3> kResizeMethodNames{"linear", "area", "nearest"};
+inline constexpr std::array<std::string_view, 8> kResizeMethodNames{
+    "linear", "area", "nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"};
 inline constexpr std::array<std::string_view, 4> kResizeFitNames{"exact", "inside", "cover", "contain"};
 inline constexpr std::array<std::string_view, 2> kResizeRuleNames{"pillow13", "pillow12"};  // as FilterRule
 inline constexpr std::array<std::string_view, 3> kResizeSizesNames{"transformers", "torchvision", "pillow"};
@@ -288,7 +289,8 @@ inline constexpr std::array kResizeParameters{
               .kind = Parameter::Kind::integer,
               .most = kMaxResizeSide},
     Parameter{.name = "method",
-              .help = "New pixels: linear (between four), area (mean of what is covered), nearest",
+              .help = "New pixels: linear (between four), area (mean of what is covered), nearest; Pillow's "
+                      "filters: box, bilinear, hamming, bicubic, lanczos",
               .words = kResizeMethodNames},
     Parameter{.name = "fit",
               .help = "exact: width x height; inside: the largest size within width x height that keeps the "

@@ -25,7 +25,7 @@ std::string code(std::string_view text) {
 }
 
 // The cell of a choice with more words has the first two and the last.
-constexpr std::size_t kMaxWords = 8;
+constexpr std::size_t kMaxWords = 7;
 
 // The values without words.
 std::string numbers_of(const Parameter& parameter) {
@@ -48,8 +48,11 @@ std::string values_of(const Parameter& parameter) {
   if (words.size() > kMaxWords)
     return code(words[0]) + ", " + code(words[1]) + ", ..., " + code(words.back());
   std::string text = numbers_of(parameter);
-  const std::string separator = text.empty() ? ", " : ", or ";
-  for (const std::string_view word : words) text += (text.empty() ? "" : separator) + code(word);
+  std::string separator = text.empty() ? "" : ", or ";
+  for (const std::string_view word : words) {
+    text += separator + code(word);
+    separator = ", ";
+  }
   return text;
 }
 

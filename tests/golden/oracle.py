@@ -5,7 +5,8 @@
     oracle.py --check    exit 1 unless this program would write exactly these golden files
 
 A stage is a function here and a row of STAGES. The function takes the colour planes of an image (a Plane each), for
-stages of WITH_ALPHA also its alpha as the last one, and the values of its parameters as in --stages. It returns planes: lists of rows with the same bits, or Planes with others.
+stages of WITH_ALPHA also its alpha as the last one, and the values of its parameters as in --stages. It returns planes:
+lists of rows with the same bits, or Planes with others.
 The row's cases are the steps with which the tests run the stage: on the images below, for its golden file, and against
 its reference on many more. A missing row, or a parameter word that occurs in no case, fails the tests.
 
@@ -19,11 +20,13 @@ Standard library only. Rounding is half up unless a comment says otherwise. Arit
 prescribes floats or doubles.
 """
 import json
+import math
 import os
 import struct
 import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate
 from math import isqrt
 
@@ -397,6 +400,107 @@ def resize_plane(plane, width, height, method):
     return [[half_up(v / pixels) for v in row] for row in sums]
 
 
+def nearest_wave(x, first):
+    """The double nearest to the cosine (first 0) or the sine (first 1) of a double, by the Taylor series."""
+    with localcontext() as context:
+        context.prec = 60
+        x = Decimal(x)
+        total = term = x if first else Decimal(1)
+        while abs(term) > Decimal("1e-50"):
+            term *= -x * x / ((first + 1) * (first + 2))
+            total, first = total + term, first + 2
+        return float(total)
+
+
+def sinc(x):
+    return nearest_wave(x * math.pi, 1) / (x * math.pi) if x else 1.0
+
+
+def hamming(x):
+    return sinc(x) * (single(0.54) + single(0.46) * nearest_wave(x * math.pi, 0)) if x else 1.0
+
+
+def bicubic(x):
+    a = -0.5
+    return ((a + 2) * x - (a + 3)) * x * x + 1 if x < 1 else (((x - 5) * x + 8) * x - 4) * a
+
+
+# Pillow's filters: half the width of the window, and the weight at a distance of less than that.
+FILTERS = {
+    "box": (0.5, lambda x: 1.0 if -0.5 < x <= 0.5 else 0.0),
+    "bilinear": (1.0, lambda x: 1.0 - abs(x) if abs(x) < 1 else 0.0),
+    "hamming": (1.0, lambda x: hamming(abs(x)) if abs(x) < 1 else 0.0),
+    "bicubic": (2.0, lambda x: bicubic(abs(x)) if abs(x) < 2 else 0.0),
+    "lanczos": (3.0, lambda x: sinc(x) * sinc(x / 3) if -3 <= x < 3 else 0.0),
+}
+
+
+@cache
+def filter_weights(n, m, start, end, method):
+    """For each of m outputs, the first of n inputs that contribute, and the weights."""
+    half, value = FILTERS[method]
+    scale, rows = single(end - start) / m, []
+    stretch = max(scale, 1.0)
+    for i in range(m):
+        centre = start + (i + 0.5) * scale
+        first, last = max(int(centre - half * stretch + 0.5), 0), min(int(centre + half * stretch + 0.5), n)
+        values = [value((j - centre + 0.5) * (1 / stretch)) for j in range(first, last)]
+        total = in_order(values)
+        rows.append((first, [v / total for v in values]))
+    return rows
+
+
+def in_order(values):
+    """The sum of doubles, each addition rounded."""
+    return list(accumulate(values))[-1]
+
+
+def filtered_line(line, rows, white):
+    if white == 255:
+        whole = lambda weight: int(weight * 2 ** 22 + (-0.5 if weight < 0 else 0.5))
+        sums = (sum(whole(k) * v for k, v in zip(weights, line[first:])) for first, weights in rows)
+        return [min(max((s + 2 ** 21) >> 22, 0), 255) for s in sums]
+    sums = (in_order([k * v for k, v in zip(weights, line[first:])]) for first, weights in rows)
+    return [min(max(math.floor(s + 0.5), 0), white) for s in sums]
+
+
+def filter_plane(plane, width, height, method, box, rule):
+    h, w = len(plane), len(plane[0])
+    columns = lambda rows: [list(column) for column in zip(*rows)]
+    left, top, right, bottom = box
+    across, down = filter_weights(w, width, left, right, method), filter_weights(h, height, top, bottom, method)
+
+    def pass_across(rows):
+        changes = (left, right, width) != (0, w, w)
+        return [filtered_line(row, across, plane.white) for row in rows] if changes else rows
+
+    def pass_down(rows):
+        changes = (top, bottom, height) != (0, h, h)
+        return columns([filtered_line(c, down, plane.white) for c in columns(rows)]) if changes else rows
+
+    down_first = height < h and (h - height > 2 * (w - width) if rule == "pillow13" else h > 100 * w)
+    return pass_across(pass_down(plane)) if down_first else pass_down(pass_across(plane))
+
+
+def filtered(planes, *how):
+    """Colours of 8 bits are multiplied by alpha, the last plane, before the passes and divided by it after them."""
+    make = lambda rows: Plane(filter_plane(rows, *how), rows.white)
+    if not has_alpha(planes) or planes[0].white != 255:
+        return [make(p) for p in planes]
+    *colors, alpha = planes
+
+    def times_alpha(v, a):
+        t = v * a + 128
+        return (t + (t >> 8)) >> 8
+
+    def per_pixel(function, plane, alphas):
+        return Plane([[function(v, a) for v, a in zip(*rows)] for rows in zip(plane, alphas)], 255)
+
+    made = make(alpha)
+    over_alpha = lambda v, a: min(255 * v // a, 255) if a else v
+    return [per_pixel(over_alpha, make(per_pixel(times_alpha, c, alpha)), made) for c in colors] + [made]
+
+
 def edges_of(short, long, n, m, sizes):
     """The new shorter and longer side for shortest=n and longest=m, 0 if not given."""
     if sizes == "pillow":
@@ -453,7 +557,12 @@ def resize(planes, *values, **named):
     h, w = len(planes[0]), len(planes[0][0])
     width, height = (max(1, side) for side in new_size(w, h, given))
     if (width, height) != (w, h):
-        planes = [Plane(resize_plane(p, width, height, given.get("method", "linear")), p.white) for p in planes]
+        method = given.get("method", "linear")
+        if method in FILTERS:
+            box = covering_box(w, h, width, height) if given.get("fit") == "cover" else (0, 0, w, h)
+            planes = filtered(planes, width, height, method, box, given.get("rule", "pillow13"))
+        else:
+            planes = [Plane(resize_plane(p, width, height, method), p.white) for p in planes]
     if given.get("fit") == "contain":
         return pad(planes, f"{given['width']}x{given['height']}", given.get("background", "transparent"))
     return planes
@@ -619,7 +728,9 @@ STAGES = {
                         "9x7:area:contain", "7x12:fit=contain:background=#c0ffee80", "shortest=3:sizes=pillow",
                         "longest=9:method=area:sizes=pillow", "shortest=4:longest=5:sizes=pillow",
                         "shortest=3", "longest=9:method=area:sizes=transformers", "shortest=4:longest=5",
-                        "longest=9:sizes=torchvision", "shortest=4:longest=5:method=area:sizes=torchvision"]),
+                        "longest=9:sizes=torchvision", "shortest=4:longest=5:method=area:sizes=torchvision",
+                        "5x3:box", "11x4:bilinear", "3x8:hamming", "4x6:bicubic", "8x7:lanczos", "9x2:hamming:cover",
+                        "2x3:bicubic:contain", "3x4:lanczos:cover:rule=pillow12", "6x3:bicubic:rule=pillow13"]),
     "depth": (depth, ["16", "8"]),
     "crop": (crop, ["2x2", "1x1", "3x2+1+0", "2x3:0:1", "5x4:y=0", "4:5:center:0", "4x3:rule=transformers:pad=none",
                     "4x3:rule=torchvision", "9x8:pad=#c0ffee80", "11x4:rule=torchvision:pad=red",
@@ -656,7 +767,7 @@ ONLY_OF_16 = ["threshold:40000"]
 # Cases whose results are too large for golden files: they have digests instead.
 ONLY_OF_PATTERNS = ["pad:80x80:white", "pad:131x130:#c0ffee40:right"]
 # Stages that get alpha as the last plane. No others run on images with alpha.
-WITH_ALPHA = ["rgb", "flatten", "channel", "crop", "pad"]
+WITH_ALPHA = ["rgb", "flatten", "channel", "resize", "crop", "pad"]
 # Lists of several steps.
 CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
           "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",
@@ -691,7 +802,13 @@ PATTERNS = {
               # Means of 256 pixels and of more; long sides.
               [(w, h, 1, bits, f"resize:{width}:{height}:area") for bits in (8, 16) for w, h, width, height in
                [(48, 32, 3, 2), (51, 34, 3, 2), (49, 7, 7, 1), (1, 256, 1, 1), (1, 257, 1, 1), (480, 540, 30, 30),
-                (901, 3, 4, 2), (3, 700, 2, 1), (2, 2, 901, 3), (128, 147, 160, 160), (66, 66, 33, 22)]],
+                (901, 3, 4, 2), (3, 700, 2, 1), (2, 2, 901, 3), (128, 147, 160, 160), (66, 66, 33, 22)]] +
+              [(w, h, 1 + i // 20 % 4, (8, 16)[i // 5 % 2], f"resize:{width}:{height}:{tuple(FILTERS)[i % 5]}:"
+                f"{('exact', 'cover')[i // 10 % 2]}:rule=pillow1{2 + i // 4 % 2}")
+               for i, (w, h, width, height) in enumerate(random_sizes(160))] +
+              # Of Pillow 12, images more than 100 times as tall as wide.
+              [(w, h, 1, 8, f"resize:{w + 1}:70:bicubic:rule={rule}") for w, h in ((2, 200), (2, 201), (3, 301))
+               for rule in ("pillow12", "pillow13")],
 }
 
 

@@ -358,7 +358,7 @@ TEST(Plan, RejectsUnknownStages) {
       ADD_FAILURE() << "accepted '" << text << "'";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::usage);
-      EXPECT_NE(std::string(error.what()).find("ust be one of gray, hist, contrast, smooth"),
+      EXPECT_NE(std::string(error.what()).find("ust be one of gray, rgb, flatten, channel, hist, contrast"),
                 std::string::npos);
     }
   }

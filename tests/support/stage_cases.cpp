@@ -123,8 +123,10 @@ std::vector<FrameType> inputs_of(const Stage& stage, const StageCase& test, Size
       if (alpha && passes_alpha(stage, type, output_type(stage, type, test.parameters))) continue;
       if (grey_plane && (in == Layout::interleaved || out == Layout::interleaved)) continue;
       if (!is_possible(first, type, test.parameters)) continue;
+      const Sample made = output_type(first, type, test.parameters).sample;
+      if (find_kernel(first, Backend::reference, sample, made) == nullptr) continue;
       // The planner fuses no steps if the samples' type changes between them.
-      if (!parts.empty() && output_type(first, type, test.parameters).sample != sample) continue;
+      if (!parts.empty() && made != sample) continue;
       types.push_back(type);
       if (in || grey_plane) continue;
       types.push_back(type);
