@@ -203,7 +203,8 @@ std::optional<Channels> after(const Stage& stage, const Channels& in) {
   if (stage.name == "flatten")
     return in.has_alpha ? std::optional(Channels{in.is_color, false}) : std::nullopt;
   if (stage.name == "channel") return is_one ? std::nullopt : std::optional(Channels{});
-  return in;
+  const bool is_rejected = in.has_alpha && stage.tensor != nullptr;
+  return is_rejected ? std::nullopt : std::optional(in);
 }
 
 bool can_run(const Pair& pair, const Channels& in) {
