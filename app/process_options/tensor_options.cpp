@@ -14,12 +14,12 @@ namespace imgpipe {
 void read_tensor(const Parser& parser, ProcessOptions& options) {
   if (!parser.has("tensor")) return;
   constexpr std::pair<const char*, const char*> kRefused[] = {
-      {"output", "FILE is the only output; remove --output"},
-      {"name", "there is only one output; name it by --tensor"},
-      {"format", "the extension of FILE selects the format; remove --format"},
-      {"update", "the file is always written whole; remove --update"},
-      {"skip-existing", "the file is always written whole; remove --skip-existing"},
-      {"shard", "a shard cannot add to a file; give each process a separate --files-from and FILE"}};
+      {"output", "FILE is the only output"},
+      {"name", "FILE is the only output"},
+      {"format", "the extension of FILE selects the format"},
+      {"update", "FILE is always written whole"},
+      {"skip-existing", "FILE is always written whole"},
+      {"shard", "give each process a separate FILE and --files-from"}};
   for (const auto& [option, why] : kRefused) {
     if (parser.has_option(option))
       usage("--tensor: cannot be combined with --" + std::string(option) + "; " + why);

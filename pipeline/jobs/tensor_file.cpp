@@ -1,6 +1,7 @@
 #include "pipeline/jobs/tensor_file.h"
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -94,18 +95,25 @@ bool TensorFile::has_mixed_shapes() const {
 
 void TensorFile::check_type(const ImageFiles& files, const Plan& plan) {
   (void)storable_shape(settings_.format, plan.output, plan.tensor.has_value());
-  if (!type_) {
-    type_ = plan.tensor;
-    first_name_ = files.input_name;
-    // Names of pages are not known yet; finish() makes the header longer if necessary.
-    reserved_bytes_ = header(names(true), static_cast<std::int64_t>(settings_.inputs), 0).size();
-    naming(files.output_name, [&] { file_.append(std::span<const std::byte>()); });  // opens the file
-  }
+  if (!type_) begin(files, *plan.tensor);
   if (*type_ == *plan.tensor) return;
   has_mixed_shapes_ = true;
   throw Error(ErrorKind::usage, "makes a tensor of shape " + shape_text(*plan.tensor) + ", but " +
                                     first_name_ + " makes " + shape_text(*type_) +
                                     "; give all images one size, for example with resize or crop");
+}
+
+void TensorFile::begin(const ImageFiles& files, const TensorType& type) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < settings_.inputs; ++i) names.push_back(settings_.name(i));
+  // The number and the names of pages are not known yet. A .npy holds any number. finish() makes the header
+  // of a .safetensors longer if necessary.
+  const std::int64_t rows = settings_.format == Format::npy ? std::numeric_limits<std::int64_t>::max()
+                                                            : static_cast<std::int64_t>(settings_.inputs);
+  reserved_bytes_ = header(type, names, rows, 0).size();
+  naming(files.output_name, [&] { file_.append(std::span<const std::byte>()); });  // opens the file
+  first_name_ = files.input_name;
+  type_ = type;
 }
 
 RowConsumer TensorFile::consumer(const Plan& plan, std::int64_t slot, std::function<void()> accept) {
@@ -118,19 +126,10 @@ std::uint64_t TensorFile::offset_of(std::int64_t slot) const {
   return reserved_bytes_ + static_cast<std::uint64_t>(slot * type_->frame().bytes());
 }
 
-std::vector<std::string> TensorFile::names(bool of_all_inputs) const {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; of_all_inputs && i < settings_.inputs; ++i) names.push_back(settings_.name(i));
-  if (of_all_inputs) return names;
-  for (const Row& row : rows_)
-    names.push_back(settings_.name(row.input) + (row.page > 0 ? ", page " + std::to_string(row.page) : ""));
-  return names;
-}
-
-std::string TensorFile::header(const std::vector<std::string>& names, std::int64_t rows,
-                               std::size_t bytes) const {
-  TensorHeader header{.dimensions = {rows}, .sample = type_->sample, .mark = Mark::result, .names = names};
-  for (const std::int64_t dimension : type_->dimensions()) header.dimensions.push_back(dimension);
+std::string TensorFile::header(const TensorType& type, const std::vector<std::string>& names,
+                               std::int64_t rows, std::size_t bytes) const {
+  TensorHeader header{.dimensions = {rows}, .sample = type.sample, .mark = Mark::result, .names = names};
+  for (const std::int64_t dimension : type.dimensions()) header.dimensions.push_back(dimension);
   std::string text = tensor_header(settings_.format, header, bytes);
   if (settings_.format == Format::safetensors && bytes == 0 && text.size() > kMaxSafetensorsHeader)
     throw Error(ErrorKind::usage, printable(settings_.path) +
@@ -141,8 +140,10 @@ std::string TensorFile::header(const std::vector<std::string>& names, std::int64
 void TensorFile::finish() {
   if (rows_.empty()) return;
   std::ranges::sort(rows_);
-  const std::vector<std::string> names = this->names(false);
-  const std::size_t needed = header(names, rows(), 0).size();
+  std::vector<std::string> names;
+  for (const Row& row : rows_)
+    names.push_back(settings_.name(row.input) + (row.page > 0 ? ", page " + std::to_string(row.page) : ""));
+  const std::size_t needed = header(*type_, names, rows(), 0).size();
   // A longer header takes the first slots. Its size stays a multiple of 8 bytes.
   const auto row_bytes = static_cast<std::size_t>(type_->frame().bytes());
   std::size_t taken = needed > reserved_bytes_ ? (needed - reserved_bytes_ + row_bytes - 1) / row_bytes : 0;
@@ -151,7 +152,7 @@ void TensorFile::finish() {
   naming(printable(settings_.path), [&] {
     order_rows(first_slot);
     file_.truncate(offset_of(first_slot + rows()));
-    const std::string text = header(names, rows(), reserved_bytes_ + taken * row_bytes);
+    const std::string text = header(*type_, names, rows(), reserved_bytes_ + taken * row_bytes);
     file_.overwrite(0, std::as_bytes(std::span(text)));
   });
   if (!settings_.names_path.empty()) {

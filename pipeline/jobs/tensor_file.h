@@ -63,12 +63,11 @@ class TensorFile {
   };
 
   void check_type(const ImageFiles& files, const Plan& plan);
-  void begin(std::size_t rows);
+  void begin(const ImageFiles& files, const TensorType& type);
   [[nodiscard]] RowConsumer consumer(const Plan& plan, std::int64_t slot, std::function<void()> accept);
   [[nodiscard]] std::uint64_t offset_of(std::int64_t slot) const;
-  [[nodiscard]] std::vector<std::string> names(bool of_all_inputs) const;
-  [[nodiscard]] std::string header(const std::vector<std::string>& names, std::int64_t rows,
-                                   std::size_t bytes) const;
+  [[nodiscard]] std::string header(const TensorType& type, const std::vector<std::string>& names,
+                                   std::int64_t rows, std::size_t bytes) const;
   void order_rows(std::int64_t first_slot);
   void move_row(std::int64_t from, std::int64_t to, bool swap);
 

@@ -1,4 +1,6 @@
 // Tests the file of a batch's tensors: order, gaps of failed images, pages, names, mixed shapes.
+#include "pipeline/jobs/tensor_file.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +19,6 @@
 #include "images/tensor.h"
 #include "pipeline/engine.h"
 #include "pipeline/jobs/image_job.h"
-#include "pipeline/jobs/tensor_file.h"
 #include "pipeline/timeline.h"
 #include "tests/support/files.h"
 #include "tests/support/tensor_reader.h"
@@ -40,10 +41,16 @@ class Trial {
               .width = 1 + pick(7),
               .layout = pick(2) == 0 ? TensorLayout::nchw : TensorLayout::nhwc,
               .sample = pick(2) == 0 ? Sample::f16 : Sample::f32} {
-    if (pick(8) == 0) type_ = {.channels = 3, .height = 300, .width = 301};  // several strips and chunks
+    if (pick(16) == 0)
+      type_ = {
+          .channels = 3, .height = 300, .width = 601, .sample = Sample::f16};  // several strips and chunks
     const std::string path = directory_.file("t");
-    tensors_ = std::make_unique<TensorFile>(TensorFileSettings{
-        .path = path, .format = format_, .names_path = path + ".names.txt", .inputs = inputs, .name = name_of});
+    tensors_ = std::make_unique<TensorFile>(TensorFileSettings{.path = path,
+                                                               .format = format_,
+                                                               .names_path = path + ".names.txt",
+                                                               .inputs = inputs,
+                                                               .name = name_of,
+                                                               .sync = &sync_});
   }
 
   [[nodiscard]] std::int64_t pick(std::int64_t below) { return static_cast<std::int64_t>(random_()) % below; }
@@ -62,7 +69,8 @@ class Trial {
     const Shape shape = type_.frame();
     const std::int64_t stride = shape.row_bytes() + 4 * pick(2);
     std::vector<std::byte> padded(static_cast<std::size_t>(stride * shape.height));
-    for (std::byte& byte : padded) byte = static_cast<std::byte>(random_());
+    const std::size_t first = random_();
+    for (std::size_t i = 0; i < padded.size(); ++i) padded[i] = static_cast<std::byte>((first + i * i) >> 3);
     const ConstHostView rows(padded.data(), shape, stride);
     std::vector<std::byte> bytes;
     for (std::int64_t y = 0; y < shape.height; ++y)
@@ -82,6 +90,7 @@ class Trial {
 
   void check() {
     tensors_->finish();
+    tensors_.reset();  // removes a temporary file
     const std::string path = directory_.file("t");
     if (expected_.empty()) {
       EXPECT_TRUE(directory_.names().empty());
@@ -110,6 +119,7 @@ class Trial {
   std::mt19937 random_;
   Format format_;
   TensorType type_;
+  OutputSync sync_{false};
   TemporaryDirectory directory_;
   std::unique_ptr<TensorFile> tensors_;
   std::map<std::pair<std::size_t, std::int64_t>, std::vector<std::byte>> expected_;

@@ -59,12 +59,12 @@ void HostLane::finish(std::size_t slot, std::span<LaneImage* const> images) {
 void HostLane::finish_one(std::size_t slot, LaneImage& image) const {
   const std::unique_ptr<Engine> engine = make_reference_engine();
   Job job;
-  job.reader = make_memory_reader(std::as_const(image.source).view());
+  job.reader = make_memory_reader(std::as_const(image.source).untyped_view());
   job.plan = image.plan;
   const Outcome outcome = engine->run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   image.pixels = Image(image.plan.output);
-  copy_pixels(outcome.pixels, image.pixels.view());
+  copy_pixels(outcome.pixels, image.pixels.untyped_view());
   for (const auto& [part, kind] :
        {std::pair{"upload", SpanKind::transfer}, std::pair{"gray", SpanKind::kernel},
         std::pair{"download", SpanKind::transfer}}) {
