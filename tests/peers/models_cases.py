@@ -83,7 +83,8 @@ class Tiles:
             size = min(math.ceil(image.width * down), width), height
         tiles = [(x, y) for y in range(0, height, self.side) for x in range(0, width, self.side)]
         for number, (x, y) in enumerate(tiles, 1):
-            stages = (f"resize:{size[0]}:{size[1]}:bicubic{RULE},pad:{width}x{height}:black,"
+            # `pad` rounds half of the difference as Pillow does; here it is rounded down.
+            stages = (f"resize:{size[0]}:{size[1]}:bicubic{RULE},crop:{width}x{height}:rule=torchvision:pad=black,"
                       f"crop:{self.side}x{self.side}+{x}+{y},normalize:clip")
             yield stages, planes(server.run(stages)), expected[number]
 

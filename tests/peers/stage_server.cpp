@@ -4,7 +4,9 @@
 //   run DEVICE TARGET THREADS STAGES          TARGET: an instruction set, or "best"
 //   targets                                   lists the instruction sets
 //
-// A run answers "pixels WIDTH HEIGHT CHANNELS SAMPLE MILLISECONDS" and the samples, or "error MESSAGE".
+// A run answers "pixels WIDTH HEIGHT CHANNELS SAMPLE WALL PROCESSOR" (milliseconds) and the samples, or
+// "error MESSAGE".
+#include <ctime>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -83,16 +85,18 @@ class Server {
       auto [found, added] = runners_.try_emplace({device, threads});
       if (added)
         found->second = std::make_unique<Runner>(RunnerSettings{.device = device, .threads = threads});
-      write(found->second->run(image_.untyped_view(), stages));
+      const std::clock_t start = std::clock();
+      const RunResult result = found->second->run(image_.untyped_view(), stages);
+      write(result, 1e3 * static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
     } catch (const std::exception& error) {
       std::cout << "error " << error.what() << '\n';
     }
   }
 
-  static void write(const RunResult& result) {
+  static void write(const RunResult& result, double processor_ms) {
     const Shape& shape = result.report.output;
     std::cout << "pixels " << shape.width << ' ' << shape.height << ' ' << shape.channels << ' '
-              << sample_name(shape.sample) << ' ' << result.report.wall_ms << '\n';
+              << sample_name(shape.sample) << ' ' << result.report.wall_ms << ' ' << processor_ms << '\n';
     std::cout.write(reinterpret_cast<const char*>(result.pixels.data), shape.bytes());
   }
 

@@ -40,16 +40,16 @@ class StageServer:
         return self.timed_run(stages, device, target, threads)[0]
 
     def timed_run(self, stages, device="cpu", target="best", threads=1):
-        """Returns the result and the milliseconds of the run."""
+        """Returns the result, and the milliseconds of the run: [wall, of all processors]."""
         kind, _, rest = self._ask(f"run {device} {target} {threads} {stages}").partition(" ")
         if kind == "error":
             raise StageError(rest)
         width, height, channels = map(int, rest.split()[:3])
-        sample, milliseconds = rest.split()[3:]
+        sample, *milliseconds = rest.split()[3:]
         dtype = np.dtype("uint16" if sample == "bfloat16" else sample)
         shape = (height, width) if channels == 1 else (height, width, channels)
         samples = self._process.stdout.read(width * height * channels * dtype.itemsize)
-        return np.frombuffer(samples, dtype).reshape(shape), float(milliseconds)
+        return np.frombuffer(samples, dtype).reshape(shape), [float(time) for time in milliseconds]
 
     def _ask(self, request):
         self._process.stdin.write(request.encode() + b"\n")

@@ -196,14 +196,15 @@ struct Channels {
 // Returns the channels after a stage; nullopt if the planner skips or rejects it.
 std::optional<Channels> after(const Stage& stage, const Channels& in) {
   const bool is_one = !in.is_color && !in.has_alpha;
+  if (stage.tensor != nullptr && in.has_alpha) return std::nullopt;
   if (stage.name == "gray") return in.is_color ? std::optional(Channels{false, in.has_alpha}) : std::nullopt;
   if (stage.name == "rgb")
     return in.is_color && !in.has_alpha ? std::nullopt : std::optional(Channels{true, false});
   if (stage.name == "flatten")
     return in.has_alpha ? std::optional(Channels{in.is_color, false}) : std::nullopt;
   if (stage.name == "channel") return is_one ? std::nullopt : std::optional(Channels{});
-  if (stage.tensor != nullptr && in.has_alpha) return std::nullopt;
-  return in;
+  const bool is_rejected = in.has_alpha && stage.tensor != nullptr;
+  return is_rejected ? std::nullopt : std::optional(in);
 }
 
 bool can_run(const Pair& pair, const Channels& in) {
