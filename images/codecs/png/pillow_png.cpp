@@ -9,11 +9,15 @@
 
 #include <zlib.h>
 
+#include "images/codecs/pillow_orientation.h"
 #include "images/codecs/png/pillow_png_chunks.h"
+#include "images/codecs/png/png_chunks.h"
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/png/png_filter.h"
 #include "images/codecs/png/png_header_facts.h"
 #include "images/codecs/png/png_small_idats.h"
+#include "images/codecs/png/png_texts.h"
+#include "images/codecs/sniff.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -125,6 +129,20 @@ class PixelLayout {
   std::array<std::array<Sample8, 3>, 256> palette_{};  // Pillow's missing colours are black
 };
 
+// The last eXIf chunk counts, then XMP.
+Orientation orientation_of_pillow(Bytes file) {
+  Bytes exif, xmp;
+  for (auto chunk = png_chunk_at(file, kPngSignatureBytes); chunk && !is_png_type(file, *chunk, "IEND");
+       chunk = png_chunk_at(file, chunk->end())) {
+    if (is_png_type(file, *chunk, "eXIf")) exif = chunk->data(file);
+    if (is_png_type(file, *chunk, "iTXt") && matches_at(chunk->data(file), 0, kPngXmpKeyword))
+      xmp = chunk->data(file);
+  }
+  const bool compressed = matches_at(xmp, kPngXmpKeyword.size(), "\1");
+  return pillow_exif_orientation(exif).value_or(compressed ? png_xmp_orientation(xmp)
+                                                           : pillow_xmp_orientation(xmp));
+}
+
 class PillowPngReader final : public WholeImageReader {
  public:
   PillowPngReader(Bytes file, const DecodeOptions& options)
@@ -135,6 +153,7 @@ class PillowPngReader final : public WholeImageReader {
     header_.shape = {png().width, png().height, channels()};
     check_header(header_.shape, options);
     read_png_header_facts(file, header_, warnings_);
+    header_.orientation = orientation_of_pillow(file);
   }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
