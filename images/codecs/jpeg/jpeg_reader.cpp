@@ -14,8 +14,6 @@
 #include "images/codecs/jpeg/jpeg_segments.h"
 #include "images/codecs/jpeg/library_jpeg.h"
 #include "images/codecs/jpeg/pillow_jpeg.h"
-#include "images/codecs/metadata/exif_block.h"
-#include "images/codecs/metadata/xmp.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 #include "images/rounded_up.h"
@@ -167,10 +165,7 @@ class JpegReader final : public LibraryJpeg {
     if (as_pillow_ &&
         (pillow_header_.width != header_.shape.width || pillow_header_.height != header_.shape.height))
       throw Error(ErrorKind::input, "JPEG: contradictory frame headers");
-    header_.orientation = exif_orientation(facts_.exif);
-    if (as_pillow_ && header_.orientation == Orientation::upright && !facts_.xmp.empty() &&
-        !states_orientation(facts_.exif))
-      header_.orientation = xmp_orientation(facts_.xmp);
+    header_.orientation = as_pillow_ ? pillow_header_.orientation : exif_orientation(facts_.exif);
     if (facts_.profile) header_.profile = profile_name(*facts_.profile);
     facts_.profile.reset();
     check_header(header_.shape, options);

@@ -63,11 +63,9 @@ unsigned next_marker(Bytes file, std::size_t& at) {
 
 void read_segment(unsigned marker, Bytes payload, JpegFacts& facts, ProfileParts& parts) {
   constexpr std::string_view kExif = "Exif\0\0"sv;
-  constexpr std::string_view kXmpSegment = "http://ns.adobe.com/xap/1.0/\0"sv;
   constexpr std::string_view kPictures = "MPF\0"sv;
   if (marker == kApp1 && facts.exif.empty() && matches_at(payload, 0, kExif))
     facts.exif = payload.subspan(kExif.size());
-  if (marker == kApp1 && matches_at(payload, 0, kXmpSegment)) facts.xmp = payload.subspan(kXmpSegment.size());
   if (marker == kApp2 && matches_at(payload, 0, "ICC_PROFILE\0"sv)) parts.add(payload);
   if (marker == kApp2 && matches_at(payload, 0, kPictures)) {
     if (!facts.multi_picture) facts.multi_picture_index = payload.subspan(kPictures.size());

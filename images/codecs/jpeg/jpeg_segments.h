@@ -17,7 +17,6 @@ inline constexpr std::size_t kMaxSegments = 65'536;
 // The spans point into the file.
 struct JpegFacts {
   std::span<const std::byte> exif;                 // the TIFF structure of the first Exif segment
-  std::span<const std::byte> xmp;                  // the packet of the last XMP segment
   std::optional<std::vector<std::byte>> profile;   // ICC, joined from the segments present
   bool multi_picture = false;                      // an MPF segment: more images follow this one
   std::span<const std::byte> multi_picture_index;  // the TIFF structure of the first MPF segment

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "images/codecs/jpeg/jpeg_segments.h"
+#include "images/codecs/pillow_orientation.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -14,6 +15,7 @@ namespace {
 using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
+constexpr std::string_view kExifHead = "Exif\0\0"sv, kXmpHead = "http://ns.adobe.com/xap/1.0/\0"sv;
 constexpr unsigned kQuantization = 0xDB;
 constexpr unsigned kHierarchical = 0xDE;
 constexpr std::size_t kPillowBlockBytes = 65'536;
@@ -69,6 +71,7 @@ class HeaderWalk {
     }
     (void)segment();
     if (header_.width == 0 || header_.height == 0) fail_header("no frame header, or one without pixels");
+    header_.orientation = pillow_exif_orientation(exif_).value_or(pillow_xmp_orientation(xmp_));
     return header_;
   }
 
@@ -102,6 +105,11 @@ class HeaderWalk {
     if (marker == 0xE0 && matches_at(payload, 0, "JFIF") && short_head) fail_header("truncated JFIF segment");
     if (marker == 0xEE && matches_at(payload, 0, "Adobe") && short_head)
       fail_header("truncated Adobe segment");
+    if (marker == 0xE1 && matches_at(payload, 0, kExifHead)) {
+      const Bytes more = payload.subspan(kExifHead.size());
+      exif_.insert(exif_.end(), more.begin(), more.end());
+    }
+    if (marker == 0xE1 && matches_at(payload, 0, kXmpHead)) xmp_ = payload.subspan(kXmpHead.size());
     if (marker == 0xE2 && matches_at(payload, 0, "ICC_PROFILE\0"sv)) profile_.push_back(payload);
     if (marker == 0xED && matches_at(payload, 0, "Photoshop 3.0\0"sv)) check_photoshop(payload);
   }
@@ -111,7 +119,8 @@ class HeaderWalk {
     if (payload[0] != std::byte{8}) fail_header("samples do not have 8 bits");
     const std::uint32_t components = big_endian(payload, 5, 1);
     if (components != 1 && components != 3 && components != 4) fail_header("neither 1, 3 nor 4 components");
-    header_ = {.width = big_endian(payload, 3, 2), .height = big_endian(payload, 1, 2)};
+    header_.width = big_endian(payload, 3, 2);
+    header_.height = big_endian(payload, 1, 2);
     const auto first = std::ranges::min_element(
         profile_, [](Bytes a, Bytes b) { return std::ranges::lexicographical_compare(a, b); });
     if (first != profile_.end() && first->size() < 14) fail_header("truncated profile segment");
@@ -122,6 +131,8 @@ class HeaderWalk {
   std::size_t at_ = 0;
   PillowJpegHeader header_;
   std::vector<Bytes> profile_;
+  std::vector<std::byte> exif_;  // of all segments
+  Bytes xmp_;                    // of the last segment
 };
 
 void leave_source(j_decompress_ptr) {}

@@ -8,10 +8,13 @@
 
 #include <jpeglib.h>
 
+#include "images/codecs/exif.h"
+
 namespace imgpipe {
 
 struct PillowJpegHeader {
   std::int64_t width = 0, height = 0;
+  Orientation orientation = Orientation::upright;  // from EXIF or XMP
 };
 
 // Walks the segments up to the first scan header. Throws Error(input) where Pillow rejects the file.

@@ -9,18 +9,23 @@
 
 #include <zlib.h>
 
+#include "images/codecs/pillow_orientation.h"
 #include "images/codecs/png/pillow_png_chunks.h"
+#include "images/codecs/png/png_chunks.h"
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/png/png_filter.h"
 #include "images/codecs/png/png_header_facts.h"
 #include "images/codecs/png/png_small_idats.h"
+#include "images/codecs/png/png_texts.h"
+#include "images/codecs/sniff.h"
 #include "images/error.h"
 
 namespace imgpipe {
 namespace {
 
-// The buffers and tables of the strict decoders, which are larger than zlib's.
-constexpr std::int64_t kDecoderBytes = std::int64_t{448} << 10;
+// The buffers and tables of the strict decoders: the one of plain files, and libpng, which needs more than
+// zlib.
+constexpr std::int64_t kPlainDecoderBytes = std::int64_t{448} << 10, kLibraryBytes = std::int64_t{208} << 10;
 
 struct Pass {
   std::int64_t left, top, across, down;
@@ -125,6 +130,20 @@ class PixelLayout {
   std::array<std::array<Sample8, 3>, 256> palette_{};  // Pillow's missing colours are black
 };
 
+// The last eXIf chunk counts, then XMP.
+Orientation orientation_of_pillow(Bytes file) {
+  Bytes exif, xmp;
+  for (auto chunk = png_chunk_at(file, kPngSignatureBytes); chunk && !is_png_type(file, *chunk, "IEND");
+       chunk = png_chunk_at(file, chunk->end())) {
+    if (is_png_type(file, *chunk, "eXIf")) exif = chunk->data(file);
+    if (is_png_type(file, *chunk, "iTXt") && matches_at(chunk->data(file), 0, kPngXmpKeyword))
+      xmp = chunk->data(file);
+  }
+  const bool compressed = matches_at(xmp, kPngXmpKeyword.size(), "\1");
+  return pillow_exif_orientation(exif).value_or(compressed ? png_xmp_orientation(xmp)
+                                                           : pillow_xmp_orientation(xmp));
+}
+
 class PillowPngReader final : public WholeImageReader {
  public:
   PillowPngReader(Bytes file, const DecodeOptions& options)
@@ -135,10 +154,12 @@ class PillowPngReader final : public WholeImageReader {
     header_.shape = {png().width, png().height, channels()};
     check_header(header_.shape, options);
     read_png_header_facts(file, header_, warnings_);
+    header_.orientation = orientation_of_pillow(file);
   }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
-    return WholeImageReader::working_bytes(whole) + 3 * row_bytes(png().frame.width) + kDecoderBytes;
+    return WholeImageReader::working_bytes(whole) + 3 * row_bytes(png().frame.width) +
+           (png().interlaced || png().depth > 8 ? kLibraryBytes : kPlainDecoderBytes);
   }
 
  protected:
