@@ -50,8 +50,9 @@ class LineCache {
   Lines<T> lines(std::int64_t first, std::int64_t count, const Fill& fill) {
     if (first < begin_ || std::min(first + count, first + capacity_) > end_) {
       const std::int64_t kept = first >= begin_ && first < end_ ? end_ - first : 0;
-      std::memmove(samples_, samples_ + (first - begin_) * (kept > 0 ? stride_ : 0),
-                   static_cast<std::size_t>(kept * stride_) * sizeof(T));
+      if (kept > 0)
+        std::memmove(samples_, samples_ + (first - begin_) * stride_,
+                     static_cast<std::size_t>(kept * stride_) * sizeof(T));
       begin_ = first;
       end_ = first + kept;
       const std::int64_t missing = std::min(count, capacity_) - kept;

@@ -168,8 +168,7 @@ TEST(Resize, InsideKeepsProportionsAndFits) {
 
 // Returns a share of a side: floor(side * percent / 100 + 1/2) in integers, at least 1.
 std::int64_t expected_share(std::int64_t side, std::int64_t percent) {
-  const auto units = static_cast<__int128>(side) * percent + 50 * kDecimalOne;
-  return std::max<std::int64_t>(1, static_cast<std::int64_t>(units / (100 * kDecimalOne)));
+  return std::max<std::int64_t>(1, (side * percent + 50 * kDecimalOne) / (100 * kDecimalOne));
 }
 
 TEST(Resize, PercentIsRoundedHalfUp) {
