@@ -220,6 +220,12 @@ CudaStatus launch_resize(const StageCall<Device>& call, const CudaLaunch& launch
     case ResizeMethod::nearest:
       launch_pick<T, false>(call, tables, launch);
       break;
+    case ResizeMethod::box:
+    case ResizeMethod::bilinear:
+    case ResizeMethod::hamming:
+    case ResizeMethod::bicubic:
+    case ResizeMethod::lanczos:
+      unreachable();
   }
   return cudaGetLastError();
 }
@@ -227,6 +233,7 @@ CudaStatus launch_resize(const StageCall<Device>& call, const CudaLaunch& launch
 }  // namespace
 
 CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  if (is_filter(ResizeParameters(call.parameters).method)) return resize_filter_cuda(call, launch);
   return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_resize<T>(call, launch); });
 }
 

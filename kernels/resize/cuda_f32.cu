@@ -102,6 +102,12 @@ CudaStatus resize_f32_cuda(const StageCall<Device>& call, const CudaLaunch& laun
                                          area_units({call.in.type.height, call.out.type.height})});
     case ResizeMethod::nearest:
       return launch_resize_f32(call, launch, NearestPixel());
+    case ResizeMethod::box:
+    case ResizeMethod::bilinear:
+    case ResizeMethod::hamming:
+    case ResizeMethod::bicubic:
+    case ResizeMethod::lanczos:
+      break;  // for integers
   }
   unreachable();
 }

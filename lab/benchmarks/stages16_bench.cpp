@@ -1,6 +1,7 @@
 // Measures each stage with 8 and with 16 bits per sample on a CUDA device, by events. Prints a Markdown
 // table: microseconds, and the ratio of 16 to 8 bits. Calls use several sets of buffers in turn, so that none
-// is in the cache. hist of 16 bits is also measured with each of its methods (kernels/hist/hist.h).
+// is in the cache. hist of 16 bits is also measured with each of its methods (kernels/hist/hist.h), and
+// resize by Pillow's filters with three planes.
 //
 //   stages16_bench [WIDTHxHEIGHT]   default: 8773x5352
 #include <algorithm>
@@ -98,14 +99,15 @@ double median_us(const Stream& stream, const std::function<void(int)>& call) {
 
 using Launch = std::function<CudaStatus(const StageCall<Device>&, const CudaLaunch&)>;
 
-// Times a step on an image of `content`; `launch` replaces the stage's function.
+// Times a step on an image of `content`; `launch` replaces the stage's function. `colors`: equal planes of a
+// planar image.
 double time_of(const std::string& text, const std::string& content, const Shape& size, Sample sample,
-               const Launch& launch = {}) {
+               const Launch& launch = {}, int colors = 1) {
   const StageRequest step = parse_stages(text).front();
   const Stage& stage = *step.stage;
   const Layout layout = stage.ports.in.front().layout.value_or(Layout::planar);
   const bool mixed = layout == Layout::interleaved;
-  const FrameType type{size.width, size.height, mixed ? 3 : 1, false, layout, sample};
+  const FrameType type{size.width, size.height, mixed ? 3 : colors, false, layout, sample};
   const FrameType made = output_type(stage, type, step.parameters);
   const Image& pixels = samples_of(content, {size.width, size.height, mixed ? 3 : 1, sample});
   const Stream stream;
@@ -113,7 +115,8 @@ double time_of(const std::string& text, const std::string& content, const Shape&
   std::deque<DeviceFrame> out;
   for (int i = 0; i < kSets; ++i) {
     in.emplace_back(type);
-    copy_to_device(in.back().frame.planes[0], pixels.untyped_view(), stream);
+    for (std::size_t c = 0; c < (mixed ? 1 : static_cast<std::size_t>(colors)); ++c)
+      copy_to_device(in.back().frame.planes[c], pixels.untyped_view(), stream);
     out.emplace_back(made);
   }
   DeviceBuffer counts;
@@ -183,6 +186,13 @@ void run_all(const Shape& size) {
         std::string("rotate:180"), std::string("median"), std::string("sobel"), half, half + ":area"}) {
     print_row(text, "photo", time_of(text, "photo", size, Sample::u8),
               time_of(text, "photo", size, Sample::u16));
+  }
+  for (const char* filter : {"box", "bilinear", "bicubic", "lanczos"}) {
+    for (const char* out : {"224:224", "1024:1024"}) {
+      const std::string text = std::string("resize:") + out + ":" + filter;
+      print_row(text + ", RGB", "photo", time_of(text, "photo", size, Sample::u8, {}, 3),
+                time_of(text, "photo", size, Sample::u16, {}, 3));
+    }
   }
   for (const char* content : {"photo", "noise", "12 bits", "constant:77", "colors:2", "colors:5"}) {
     const double narrow = time_of("hist", content, size, Sample::u8);
