@@ -78,9 +78,9 @@ std::vector<OptionRow> action_rows() {
 
 std::vector<OptionRow> output_rows() {
   return {{"Output", "tensor", "FILE", nullptr,
-           "Write the tensors of all inputs into one file, in the order of the inputs, instead of OUTPUT: "
-           "FILE.npy, with the inputs' names in FILE.npy.names.txt, or FILE.safetensors, which holds the "
-           "names. The last stage must be normalize, and all tensors must have the same shape"},
+           "Write the tensors of all inputs into one file instead of OUTPUT: FILE.npy, with the inputs' names "
+           "in FILE.npy.names.txt, or FILE.safetensors, which holds the names. Rows are in the order of the "
+           "inputs. The last stage must be normalize, and all tensors must have the same shape"},
           {"Output", "update", nullptr, nullptr,
            "Process only images that are not up to date: the output does not exist, or the output, the input "
            "or the options changed since --update made it, as recorded in .imgpipe-update.ndjson in OUTPUT"},

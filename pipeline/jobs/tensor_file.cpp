@@ -139,7 +139,7 @@ std::string TensorFile::header(const TensorType& type, const std::vector<std::st
 
 void TensorFile::finish() {
   if (rows_.empty()) return;
-  std::ranges::sort(rows_);
+  std::ranges::sort(rows_, {}, [](const Row& row) { return std::pair(row.input, row.page); });
   std::vector<std::string> names;
   for (const Row& row : rows_)
     names.push_back(settings_.name(row.input) + (row.page > 0 ? ", page " + std::to_string(row.page) : ""));

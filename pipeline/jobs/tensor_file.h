@@ -6,7 +6,6 @@
 // held in memory.
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -59,7 +58,6 @@ class TensorFile {
     std::size_t input = 0;
     std::int64_t page = 0;  // 0: the whole input
     std::int64_t slot = 0;  // its position in the file, in rows
-    friend auto operator<=>(const Row&, const Row&) = default;
   };
 
   void check_type(const ImageFiles& files, const Plan& plan);

@@ -220,7 +220,7 @@ TEST_F(Presets, ExclusiveOptionsExist) {
     left_out += allowed_in_presets(row) ? 0 : 1;
     repeated += is_repeated(row) ? 1 : 0;
   }
-  EXPECT_EQ(left_out, 15U);
+  EXPECT_EQ(left_out, 16U);
   EXPECT_EQ(repeated, 4U);
 }
 

@@ -26,7 +26,7 @@ std::string_view text_of(std::span<const std::byte> file) {
 
 }  // namespace
 
-// numpy/lib/format.py, version 1.0.
+// numpy.lib.format, version 1.0.
 StoredTensor read_npy(std::span<const std::byte> file) {
   const std::string_view text = text_of(file);
   check_rule(text.substr(0, 8) == std::string_view("\x93NUMPY\x01\x00", 8), "magic and version");

@@ -1,4 +1,4 @@
-// Files of tensors, which are written only: NumPy's .npy, version 1.0 (numpy/lib/format.py), and safetensors
+// Files of tensors, which are written only: NumPy's .npy, version 1.0 (numpy.lib.format), and safetensors
 // (github.com/huggingface/safetensors). Both are a header and the elements in C order, little-endian.
 #pragma once
 
