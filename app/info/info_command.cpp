@@ -41,7 +41,7 @@ std::vector<OptionRow> info_rows() {
   std::vector<OptionRow> rows{json_row("Results", "Write all of it as JSON")};
   add_rows(rows, replace_rows(), "Results");
   rows.push_back({"Images", "r,recursive", nullptr, nullptr, "Include subdirectories of FILE"});
-  add_rows(rows, rows_named(decoding_rows(), {"lenient", "no-orient"}), "Images");
+  add_rows(rows, rows_named(decoding_rows(), {"accept", "lenient", "no-orient"}), "Images");
   add_rows(rows, rows_named(batch_rows(), {"include", "exclude", "files-from"}), "Images");
   add_rows(rows, logging_rows());
   return rows;

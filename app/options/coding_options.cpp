@@ -22,7 +22,11 @@ std::vector<OptionRow> decoding_rows() {
        "colours and alpha only. By default, an image whose bands cannot all be preserved is rejected",
        {std::string(kColorBands)}},
       {"Input", "max-pixels", "N", "268435456", "Reject larger images; 100M and 47MP are accepted"},
-      {"Input", "lenient", nullptr, nullptr, "Read the intact parts of damaged files, the rest as mid-grey"},
+      {"Input", "accept", "NAME", "strict",
+       "Which damaged files are read: strict: none; lenient: the intact parts, the rest as mid-grey; pillow: "
+       "JPEG and PNG that Pillow 13.0 reads, with its pixels",
+       choice_names(kAcceptances)},
+      {"Input", "lenient", nullptr, nullptr, "The same as --accept lenient"},
       {"Input", "no-orient", nullptr, nullptr, "Ignore the EXIF orientation"},
       {"Input", "codec", "NAME", "auto",
        "auto; turbo: JPEG by libjpeg-turbo only, not by the multithreaded decoder (the pixels are the same); "
@@ -58,9 +62,14 @@ DecodeOptions read_decoding(const Parser& parser) {
   if (parser.knows("max-pixels"))
     decode.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", std::int64_t{1} << 34);
   if (parser.has("bands")) parse_bands(parser.text("bands"), decode);
-  decode.lenient = parser.has("lenient");
+  if (parser.has("accept") && parser.has("lenient"))
+    usage("--accept: cannot be combined with --lenient, which means --accept lenient");
+  decode.accept = parse_choice("accept", parser.text("accept"), kAcceptances);
+  if (parser.has("lenient")) decode.accept = Acceptance::lenient;
   decode.orient = !parser.has("no-orient");
   if (parser.knows("codec")) decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
+  if (decode.accept == Acceptance::pillow && decode.codec == CodecChoice::stb)
+    usage("--accept: pillow cannot be combined with --codec stb");
   return decode;
 }
 

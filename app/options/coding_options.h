@@ -17,10 +17,12 @@ class Parser;
 
 inline constexpr Choices<CodecChoice, 3> kCodecs{
     {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
+inline constexpr Choices<Acceptance, 3> kAcceptances{
+    {{"strict", Acceptance::strict}, {"lenient", Acceptance::lenient}, {"pillow", Acceptance::pillow}}};
 // Value of --bands, in addition to numbers.
 inline constexpr std::string_view kColorBands = "color";
 
-// --bands, --max-pixels, --lenient, --no-orient, --codec.
+// --bands, --max-pixels, --accept, --lenient, --no-orient, --codec.
 [[nodiscard]] std::vector<OptionRow> decoding_rows();
 // Reads the decoding options that the command has.
 [[nodiscard]] DecodeOptions read_decoding(const Parser& parser);

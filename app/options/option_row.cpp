@@ -27,6 +27,7 @@ bool is_repeated(const OptionRow& row) {
 std::span<const ExclusiveOptions> excluding_options() {
   static constexpr ExclusiveOptions kPairs[] = {{"quiet", "verbose"},
                                                 {"overwrite", "no-clobber"},
+                                                {"accept", "lenient"},
                                                 {"update", "no-clobber"},
                                                 {"update", "skip-existing"}};
   return kPairs;

@@ -44,7 +44,7 @@ struct OptionRow {
 [[nodiscard]] bool allowed_in_presets(const OptionRow& row);
 // Returns true if all values of a repeated option are used, not only the last.
 [[nodiscard]] bool is_repeated(const OptionRow& row);
-// Two mutually exclusive switches. One on the command line overrides the other in a preset.
+// Two mutually exclusive options. One on the command line overrides the other in a preset.
 struct ExclusiveOptions {
   std::string_view one, other;
 };

@@ -22,7 +22,7 @@ bool exclude_each_other(const std::string& a, const std::string& b) {
 bool overrides_option(const PresetOption& later, const PresetOption& earlier) {
   const std::string name = option_name(*later.row), other = option_name(*earlier.row);
   return name == other ||
-         (later.values == std::vector<std::string>{"true"} && exclude_each_other(name, other));
+         (later.values != std::vector<std::string>{"false"} && exclude_each_other(name, other));
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ bool MergedOptions::is_given(const std::string& name) const {
 bool MergedOptions::is_overridden(const std::string& name) const {
   return std::ranges::any_of(all_, [&](const ParsedArgument& argument) {
     const std::string given = name_of(argument);
-    return given == name || (argument.text == "true" && exclude_each_other(given, name));
+    return given == name || (argument.text != "false" && exclude_each_other(given, name));
   });
 }
 

@@ -96,7 +96,8 @@ void add_options(Fields& fields, const ProcessOptions& options) {
   fields.add("fuse", options.fuse);
   fields.add("repeat", options.reports.repeat);
   fields.add("bands", given(bands_text(options.decode)));
-  fields.add("lenient", options.decode.lenient);
+  fields.add("accept", choice_name(options.decode.accept, kAcceptances));
+  fields.add("lenient", options.decode.lenient());
   fields.add("orient", options.decode.orient);
   fields.add("codec", choice_name(options.decode.codec, kCodecs));
   fields.add("max_pixels", options.decode.max_pixels, kFromOne);

@@ -60,10 +60,17 @@ enum class CodecChoice { automatic, stb, turbo };
 
 inline constexpr std::int64_t kDefaultMaxPixels = 268'435'456;
 
+// Which damaged files are accepted.
+enum class Acceptance {
+  strict,   // none: a decoder's warning is an error
+  lenient,  // keeps the readable part, fills the rest with mid-grey, and warns
+  pillow,   // JPEG and PNG that Pillow 13.0 accepts, with its pixels; other formats as strict
+};
+
 struct DecodeOptions {
   std::int64_t max_pixels = kDefaultMaxPixels;
-  bool lenient = false;  // keep the readable part of a damaged file, fill the rest with mid-grey and warn
-  bool orient = true;    // apply the EXIF orientation
+  Acceptance accept = Acceptance::strict;
+  bool orient = true;  // apply the EXIF orientation
   // The maximum bits per sample of decoded rows. 8: all samples become u8. 16: samples of more than 8 bits
   // become u16 in PNG, PGM, PPM, PSD and TIFF, all read by our own codecs.
   int max_bits = 8;
@@ -74,6 +81,7 @@ struct DecodeOptions {
   bool colors_only = false;
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
 
+  [[nodiscard]] bool lenient() const noexcept { return accept == Acceptance::lenient; }
   [[nodiscard]] bool selects_bands() const noexcept { return colors_only || !bands.empty(); }
 };
 

@@ -87,7 +87,7 @@ void take_metadata(FoundMetadata found, std::span<const std::byte> file, ImageIn
 // Follows the chain of pages on disk. Damage in it matters only with --pages, so it is a warning here.
 void count_pages(const Codec& codec, const InputFile& file, DecodeOptions options, ImageInspection& image) {
   image.has_pages = true;
-  options.lenient = true;
+  options.accept = Acceptance::lenient;
   try {
     const std::unique_ptr<Pages> pages = codec.open_pages(file, options);
     image.images = pages->size();

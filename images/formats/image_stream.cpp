@@ -156,7 +156,7 @@ std::vector<std::byte> ImageStream::next() {
     read_ahead(kSignatureBytes);
     before_ = codec_of_next().find_end();
     if (find_end(*before_)) return take(before_->image_bytes(), before_->taken_bytes());
-    if (!options_.lenient)
+    if (options_.accept == Acceptance::strict)
       throw Error(ErrorKind::input,
                   "truncated: the stream ends after " + bytes_text(ahead().size()) + " of the image");
     return take(ahead().size(), ahead().size());

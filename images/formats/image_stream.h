@@ -25,7 +25,7 @@ class ImageStream {
 
   // Whether there are no more images; waits until that is known. Throws the source's errors.
   [[nodiscard]] bool at_end();
-  // Returns the next image, unmodified; if lenient, also a truncated last one. Call at_end() first, which
+  // Returns the next image, unmodified; unless strict, also a truncated last one. Call at_end() first, which
   // must return false. Throws Error(input) if the bytes are not an image whose end can be found, or exceed
   // longest_file(); Error(memory). Damaged pixels are left to the reader.
   [[nodiscard]] std::vector<std::byte> next();

@@ -126,6 +126,7 @@ TEST(OptionsDigest, DiffersForDifferentBytes) {
                                      {"--bands", "2,3,4"},
                                      {"--bands", "color"},
                                      {"--lenient"},
+                                     {"--accept", "pillow"},
                                      {"--no-orient"},
                                      {"--codec", "stb"},
                                      {"--quality", "89"},

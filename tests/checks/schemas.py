@@ -81,8 +81,10 @@ def digest_of(report):
     steps = ",".join(":".join([step["stage"]] + [f"{key}={value}" for key, value in step["parameters"].items()])
                      for step in options["steps"])
     values = [("stages", steps), ("pages", options["pages"] or ""), ("bands", options["bands"] or ""),
-              ("lenient", str(options["lenient"]).lower()), ("orient", str(options["orient"]).lower()),
-              ("codec", options["codec"]), ("format", written)]
+              ("lenient", str(options["lenient"]).lower())]
+    if options["accept"] == "pillow":
+        values.append(("accept", "pillow"))
+    values += [("orient", str(options["orient"]).lower()), ("codec", options["codec"]), ("format", written)]
     if writes("jpeg") or (writes("webp") and options["webp"] == "lossy"):
         values.append(("quality", options["quality"]))
     if writes("png") or (writes("tiff") and options["tiff_compression"] == "deflate"):

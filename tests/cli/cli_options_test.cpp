@@ -40,7 +40,7 @@ TEST_F(Cli, HelpNamesEveryStagePatternAndOption) {
         "--include",       "--exclude",   "--jobs",        "--memory",     "--files-from",
         "--failed-out",    "--shard",     "--fail-fast",   "--dry-run",    "--trace",
         "--skip-existing", "--balance",   "--webp",        "--webp-level", "--tiff-compression",
-        "--tiff-tile"}) {
+        "--tiff-tile",     "--accept"}) {
     EXPECT_NE(help.out.find(option), std::string::npos) << option;
   }
   const RunResult synth = run_imgpipe({"synth", "--help"});

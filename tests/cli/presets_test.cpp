@@ -54,7 +54,7 @@ TEST_F(Presets, AcceptCommandLineOptions) {
   EXPECT_EQ(options.stages.list, "gray,resize:1200,smooth:gauss");
   EXPECT_EQ(options.output.encode.quality, 85);
   EXPECT_EQ(options.execution.memory_bytes, std::int64_t{3} << 29);
-  EXPECT_TRUE(options.decode.lenient && options.decode.orient);
+  EXPECT_TRUE(options.decode.lenient() && options.decode.orient);
   EXPECT_EQ(options.input.include, (Arguments{"*.tif", "*.png"}));
   EXPECT_EQ(options.input.exclude, Arguments{"x*"});
   EXPECT_FALSE(options.output.keep_metadata);
@@ -81,7 +81,7 @@ TEST_F(Presets, CommandLineWins) {
     const ProcessOptions options = process(arguments);
     EXPECT_EQ(options.stages.list, "gray");
     EXPECT_EQ(options.output.encode.quality, 20);
-    EXPECT_FALSE(options.decode.lenient || options.logging.verbose);
+    EXPECT_FALSE(options.decode.lenient() || options.logging.verbose);
     EXPECT_TRUE(options.logging.quiet);
     EXPECT_EQ(options.output.replace, Replace::none);
     EXPECT_EQ(options.input.include, Arguments{"*.c"});
@@ -96,7 +96,7 @@ TEST_F(Presets, LaterPresetWins) {
   const ProcessOptions options = process({"--preset", one, "--preset", two});
   EXPECT_EQ(options.output.encode.quality, 20);
   EXPECT_EQ(options.output.encode.png_level, 2);
-  EXPECT_TRUE(options.logging.verbose && !options.logging.quiet && options.decode.lenient);
+  EXPECT_TRUE(options.logging.verbose && !options.logging.quiet && options.decode.lenient());
   EXPECT_EQ(options.input.include, Arguments{});
   EXPECT_EQ(process({"--preset", two, "--preset", one}).output.encode.quality, 10);
 }

@@ -70,7 +70,7 @@ class RowsFromFile : public testing::Test {
     save(path_, bytes);
     for (const bool lenient : {false, true}) {
       DecodeOptions options;
-      options.lenient = lenient;
+      options.accept = lenient ? Acceptance::lenient : Acceptance::strict;
       for (const std::int64_t band : {std::int64_t{7}, std::int64_t{1} << 20}) {
         const Found whole = read([&] { return open_reader(bytes, options); }, band);
         InputFile input;
@@ -126,7 +126,7 @@ TEST_F(RowsFromFile, FileCutDuringReadingIsTruncated) {
     for (const bool lenient : {false, true}) {
       save(path_, file);
       DecodeOptions options;
-      options.lenient = lenient;
+      options.accept = lenient ? Acceptance::lenient : Acceptance::strict;
       const InputFile input = open_input(path_, options, InputKind::any);
       const Found found = read(
           [&] {
@@ -252,7 +252,7 @@ TEST_F(LargeOutput, KeepsTheOldFileIfTheImageFails) {
 TEST_F(LargeOutput, IsNotRenamedIfTheFinalCheckFails) {
   make_bad("bad.pgm");
   BatchSettings batch = settings();
-  batch.decode.lenient = true;
+  batch.decode.accept = Acceptance::lenient;
   std::size_t files_then = 0;
   batch.before_write = [&](const std::string&, const Mark&) {
     files_then = out_.names().size();

@@ -74,7 +74,7 @@ class CudaCoded : public testing::Test {
     settings.fuse = mode.fuse;
     settings.jobs = 6;
     settings.keep_spans = true;
-    settings.decode.lenient = mode.lenient;
+    settings.decode.accept = mode.lenient ? Acceptance::lenient : Acceptance::strict;
     settings.encode.quality = mode.quality;
     settings.memory_bytes = std::int64_t{4} << 30;
     return settings;

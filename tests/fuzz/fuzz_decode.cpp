@@ -1,5 +1,5 @@
-// Decodes any bytes, strict and lenient, automatic and stb, to 8 and to 16 bits per sample. A replay tries
-// all eight combinations. A fuzzer selects one by the last byte, because eight would slow it down.
+// Decodes any bytes, by each Acceptance, automatic and stb, to 8 and to 16 bits per sample. A replay tries
+// all twelve combinations. A fuzzer selects one by the last byte, because twelve would slow it down.
 #include <cstdint>
 #include <span>
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace imgpipe;
 
-constexpr unsigned kVariants = 8;
+constexpr unsigned kVariants = 12;
 #ifdef IMGPIPE_FUZZ_REPLAY
 constexpr bool kEveryVariant = true;
 constexpr std::int64_t kMaxPixels = 1 << 20;
@@ -25,9 +25,10 @@ constexpr std::int64_t kMaxPixels = 1 << 16;
 void decode(std::span<const std::byte> bytes, unsigned way) {
   DecodeOptions options;
   options.max_pixels = kMaxPixels;
-  options.lenient = (way & 1) != 0;
-  options.max_bits = (way & 2) != 0 ? 16 : 8;
-  options.codec = (way & 4) != 0 ? CodecChoice::stb : CodecChoice::automatic;
+  constexpr Acceptance kAccepted[] = {Acceptance::strict, Acceptance::lenient, Acceptance::pillow};
+  options.accept = kAccepted[way % 3];
+  options.max_bits = way % 2 != 0 ? 16 : 8;
+  options.codec = way >= 6 ? CodecChoice::stb : CodecChoice::automatic;
   try {
     (void)longest_file(bytes, options);
     const auto reader = open_reader(bytes, options);

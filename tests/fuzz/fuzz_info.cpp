@@ -1,4 +1,4 @@
-// Inspects any bytes like imgpipe info, strict and lenient, oriented and as stored. info describes exactly
+// Inspects any bytes like imgpipe info, by each Acceptance, oriented and as stored. info describes exactly
 // the files that a reader accepts. Its text is printable and the same for a file read in parts; its JSON is
 // valid.
 #include <cstdint>
@@ -105,9 +105,10 @@ void check_json(const ImageInspection& image) {
 IMGPIPE_FUZZ_TARGET(fuzz_info) {
   const Bytes bytes = std::as_bytes(std::span(data, size));
   const std::string path = path_of(bytes);
-  for (const bool lenient : {false, true}) {
+  for (const auto accept :
+       {imgpipe::Acceptance::strict, imgpipe::Acceptance::lenient, imgpipe::Acceptance::pillow}) {
     const DecodeOptions options{
-        .max_pixels = std::int64_t{1} << 34, .lenient = lenient, .orient = size % 2 == 0, .max_bits = 16};
+        .max_pixels = std::int64_t{1} << 34, .accept = accept, .orient = size % 2 == 0, .max_bits = 16};
     const auto whole = inspected([&] { return InputFile({bytes.begin(), bytes.end()}); }, options);
     require(whole.has_value() == is_accepted_by_reader(bytes, options),
             "a reader takes it and info does not, or the other way");
@@ -115,7 +116,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_info) {
     require(whole.has_value() == in_parts.has_value(), "another verdict in parts");
     if (!whole) continue;
     require(text_output_of(*whole) == text_output_of(*in_parts), "other facts in parts");
-    if (lenient) check_json(*whole);
+    if (options.lenient()) check_json(*whole);
   }
   return 0;
 }

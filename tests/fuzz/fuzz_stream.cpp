@@ -33,7 +33,7 @@ Found images_of(Bytes stream, std::size_t read_size, bool lenient) {
     return count;
   };
   imgpipe::DecodeOptions options;
-  options.lenient = lenient;
+  options.accept = lenient ? imgpipe::Acceptance::lenient : imgpipe::Acceptance::strict;
   options.max_pixels = 1 << 22;
   imgpipe::ImageStream images(source, options);
   Found found;

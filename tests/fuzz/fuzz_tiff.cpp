@@ -83,7 +83,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_tiff) {
     for (const int max_bits : {8, 16}) {
       DecodeOptions options;
       options.max_pixels = 1 << 18;
-      options.lenient = lenient;
+      options.accept = lenient ? imgpipe::Acceptance::lenient : imgpipe::Acceptance::strict;
       options.max_bits = max_bits;
       const Outcome rows = read(bytes, options, false);
       const Outcome bands = read(bytes, options, true);
@@ -91,7 +91,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_tiff) {
     }
     DecodeOptions options;
     options.max_pixels = 1 << 18;
-    options.lenient = lenient;
+    options.accept = lenient ? imgpipe::Acceptance::lenient : imgpipe::Acceptance::strict;
     cut_pages(bytes, options);
   }
   return 0;

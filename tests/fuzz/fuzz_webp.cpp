@@ -39,7 +39,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_webp) {
   for (const bool lenient : {false, true}) {
     DecodeOptions options;
     options.max_pixels = 1 << 18;
-    options.lenient = lenient;
+    options.accept = lenient ? Acceptance::lenient : Acceptance::strict;
     options.orient = false;
     try {
       const auto reader = open_reader(std::as_bytes(file), options);

@@ -354,7 +354,7 @@ TEST(Bmp, FilesThatStbMisreadsAreRejected) {
   // With --lenient, missing pixels would be filled with a value that is the index of a colour.
   bmp = two_colors();
   bmp.pixels.pop_back();
-  stb.lenient = true;
+  stb.accept = Acceptance::lenient;
   EXPECT_EQ(failure(bmp.build(), stb), "bmp: the file is truncated");
 }
 

@@ -213,7 +213,7 @@ TEST(Damage, TruncationAtEveryByte) {
       ASSERT_NE(failure(cut), "") << format_info(format).name << " cut to " << length << " of "
                                   << bytes.size();
       DecodeOptions lenient;
-      lenient.lenient = true;
+      lenient.accept = Acceptance::lenient;
       (void)failure(cut, lenient);  // must not crash; may succeed
     }
   }
@@ -280,7 +280,7 @@ TEST(Damage, EveryByteChangedInEveryFormat) {
         DecodeOptions options;
         options.max_pixels = 1 << 20;
         for (const bool lenient : {false, true}) {
-          options.lenient = lenient;
+          options.accept = lenient ? Acceptance::lenient : Acceptance::strict;
           const std::string first = failure(damaged, options);
           ASSERT_EQ(failure(damaged, options), first);
           if (first.empty()) {
@@ -297,7 +297,7 @@ Image half_of_png(const Image& image) {
   Bytes bytes = encode(image, Format::png);
   bytes.resize(bytes.size() / 2);
   DecodeOptions lenient;
-  lenient.lenient = true;
+  lenient.accept = Acceptance::lenient;
   const auto reader = open_reader(bytes, lenient);
   Image back(reader->header().shape);
   reader->read_rows(back.view());

@@ -100,7 +100,7 @@ TEST(Corpus, JpegReferences) {
     fs::path reference = path;
     reference.replace_extension(".png");
     DecodeOptions options;
-    options.lenient = true;  // libjpeg warns about four of them, which a strict decode refuses
+    options.accept = Acceptance::lenient;  // libjpeg warns about four of them, which a strict decode refuses
     Image image;
     ASSERT_NO_THROW(image = decode(path, options)) << path;
     // Decoders handle the damage in these two files differently.
@@ -194,7 +194,7 @@ TEST(Corpus, EveryFileIsHandledSafelyByStb) {
       for (const bool lenient : {false, true}) {
         DecodeOptions options;
         options.codec = CodecChoice::stb;
-        options.lenient = lenient;
+        options.accept = lenient ? Acceptance::lenient : Acceptance::strict;
         options.max_pixels = 40'000'000;
         try {
           (void)decode(path, options);
@@ -211,7 +211,7 @@ TEST(Corpus, LenientNeverCrashes) {
   for (const char* part : {"broken", "bombs", "jpeg"}) {
     for (const fs::path& path : files_below(*corpus() / part)) {
       DecodeOptions options;
-      options.lenient = true;
+      options.accept = Acceptance::lenient;
       options.max_pixels = 40'000'000;
       try {
         (void)decode(path, options);

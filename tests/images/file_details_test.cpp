@@ -28,7 +28,7 @@ namespace imgpipe::test::file_details_test {
 namespace {
 
 ImageInspection inspected(const Bytes& file) {
-  return inspect_image(InputFile(file), {.lenient = true, .max_bits = 16});
+  return inspect_image(InputFile(file), {.accept = Acceptance::lenient, .max_bits = 16});
 }
 
 Image picture(int channels) {
@@ -276,7 +276,7 @@ TEST(FileDetails, UnreadableSubsamplingInTiffUsesTheDefault) {
   while (file.at(field) != std::byte{0x12} || file.at(field + 1) != std::byte{0x02}) field += 12;  // 530
   EXPECT_EQ(inspected(file).details.subsampling, "4:4:4");
   file.at(field + 5) = std::byte{0x7F};  // the number of values
-  EXPECT_NO_THROW((void)open_reader(file, {.lenient = true}));
+  EXPECT_NO_THROW((void)open_reader(file, {.accept = Acceptance::lenient}));
   EXPECT_EQ(inspected(file).details.subsampling, "4:2:0");
 }
 

@@ -219,7 +219,7 @@ TEST(Gif, LenientKeepsPixelsBeforeTruncation) {
   for (std::size_t size = file.size() - 1; size > 40; --size) {
     const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size));
     DecodeOptions lenient;
-    lenient.lenient = true;
+    lenient.accept = Acceptance::lenient;
     if (!failure(cut, lenient).empty()) continue;
     const Image image = decode(cut, lenient);
     const int channels = image.shape().channels;

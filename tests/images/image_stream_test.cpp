@@ -145,7 +145,7 @@ TEST(ImageStream, LenientAcceptsATruncatedLastImage) {
   const Bytes whole = encoded(Format::jpeg);
   const Bytes cut(whole.begin(), whole.end() - 20);
   DecodeOptions options;
-  options.lenient = true;
+  options.accept = Acceptance::lenient;
   EXPECT_EQ(images_in(whole + cut, 100, options).images, (Images{whole, cut}));
 }
 

@@ -45,13 +45,12 @@ void expect_equal(const Bytes& file, std::size_t number, const std::string& what
        {.rows = 8, .threads = 1, .scan_chunk_bytes = 17},
        {.rows = 9, .threads = 1, .common = 3, .backwards = true, .scan_chunk_bytes = 60}}};
   const Reading from_threads{.rows = 8, .threads = 3, .common = 2, .scan_chunk_bytes = 80};
-  for (const bool lenient : {false, true}) {
-    const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, lenient, kMaxPixels));
+  for (const Acceptance accept : kEveryAcceptance) {
+    const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, accept, kMaxPixels));
     const Reading& reading = number % 32 == 0 ? from_threads : readings[number % readings.size()];
     const JpegOutcome got =
-        read_jpeg(file, jpeg_options(CodecChoice::automatic, lenient, kMaxPixels), reading);
-    ASSERT_EQ(difference(expected, got), "")
-        << what << (lenient ? ", lenient, " : ", strict, ") << text_of(reading);
+        read_jpeg(file, jpeg_options(CodecChoice::automatic, accept, kMaxPixels), reading);
+    ASSERT_EQ(difference(expected, got), "") << what << ", " << text_of(accept) << ", " << text_of(reading);
   }
 }
 

@@ -1,4 +1,4 @@
-// Our own JPEG decoder equals libjpeg-turbo: verdict, message, warnings and pixels, strict and lenient, for
+// Our own JPEG decoder equals libjpeg-turbo: verdict, message, warnings and pixels, by each Acceptance, for
 // all requests of rows and all instruction sets. Also checks that this decoder ran.
 #include <algorithm>
 #include <map>
@@ -43,22 +43,22 @@ std::vector<Reading> large_readings() {
           {64, 2, 4}, {33, 3}, {16, 8, 2}, {.rows = 40, .threads = 3, .common = 1, .scan_chunk_bytes = 3000}};
 }
 
-// Expects that each of `readings`, strict and lenient, equals libjpeg-turbo's result.
+// Expects that each of `readings`, by each Acceptance, equals libjpeg-turbo's result.
 void expect_equal(const Bytes& file, const std::vector<Reading>& readings, std::string_view what) {
-  for (const bool lenient : {false, true}) {
-    const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, lenient, kMaxPixels));
+  for (const Acceptance accept : kEveryAcceptance) {
+    const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, accept, kMaxPixels));
     ASSERT_EQ(expected.decoder, "") << what;
     for (const Reading& reading : readings) {
       const JpegOutcome got =
-          read_jpeg(file, jpeg_options(CodecChoice::automatic, lenient, kMaxPixels), reading);
+          read_jpeg(file, jpeg_options(CodecChoice::automatic, accept, kMaxPixels), reading);
       ASSERT_EQ(difference(expected, got), "")
-          << what << (lenient ? ", lenient, " : ", strict, ") << text_of(reading) << ", " << simd_target();
+          << what << ", " << text_of(accept) << ", " << text_of(reading) << ", " << simd_target();
     }
   }
 }
 
 JpegOutcome automatic(const Bytes& file) {
-  return read_jpeg(file, jpeg_options(CodecChoice::automatic, false, kMaxPixels));
+  return read_jpeg(file, jpeg_options(CodecChoice::automatic, Acceptance::strict, kMaxPixels));
 }
 
 // Tests every file with the best instruction set, and a fifth of the files with each of the others.
@@ -175,7 +175,7 @@ TEST(JpegDecoder, LeavesUnsupportedFilesToTheLibrary) {
 TEST(JpegDecoder, ForcedTurboDecodesEverything) {
   const Bytes file = make_jpeg({.width = 60, .height = 50});
   for (const CodecChoice codec : {CodecChoice::turbo, CodecChoice::stb}) {
-    const JpegOutcome outcome = read_jpeg(file, jpeg_options(codec, false, kMaxPixels));
+    const JpegOutcome outcome = read_jpeg(file, jpeg_options(codec, Acceptance::strict, kMaxPixels));
     EXPECT_EQ(outcome.decoder, "");
     EXPECT_FALSE(outcome.has_bands);
   }
@@ -185,12 +185,14 @@ TEST(JpegDecoder, ForcedTurboDecodesEverything) {
 TEST(JpegDecoder, IsUsedDespiteTrailingData) {
   Bytes file = make_jpeg({.width = 800, .height = 600, .quality = 85, .content = JpegContent::noise});
   file.resize(file.size() + 400'000);
-  const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, false, kMaxPixels));
+  const JpegOutcome expected =
+      read_jpeg(file, jpeg_options(CodecChoice::turbo, Acceptance::strict, kMaxPixels));
   ASSERT_EQ(expected.reason, "");
   for (int round = 0; round < (kSanitized ? 3 : 20); ++round) {
     for (const int threads : {2, 8}) {
-      const JpegOutcome got = read_jpeg(file, jpeg_options(CodecChoice::automatic, false, kMaxPixels),
-                                        {.rows = 16, .threads = threads});
+      const JpegOutcome got =
+          read_jpeg(file, jpeg_options(CodecChoice::automatic, Acceptance::strict, kMaxPixels),
+                    {.rows = 16, .threads = threads});
       ASSERT_EQ(difference(expected, got), "");
       ASSERT_EQ(got.last_decoder, "parallel") << threads << " threads, round " << round;
     }

@@ -39,7 +39,7 @@ TEST(JpegFacts, ManySegmentsTakeLinearTime) {
   const Bytes too_many = jpeg_with(empty_segments(3'000'000));
   for (const bool lenient : {false, true}) {
     DecodeOptions options;
-    options.lenient = lenient;
+    options.accept = lenient ? Acceptance::lenient : Acceptance::strict;
     EXPECT_LT(seconds_of([&] {
                 const Decoded result = try_decode(many, options);
                 EXPECT_EQ(result.reason, "");

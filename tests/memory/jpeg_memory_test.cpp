@@ -103,7 +103,7 @@ void expect_within_estimate(const Bytes& file, bool lenient, std::size_t threads
   constexpr std::int64_t kRows = 64;
   constexpr std::int64_t kSlack = std::int64_t{64} << 10;  // rounding by malloc, lists, threads
   DecodeOptions options;
-  options.lenient = lenient;
+  options.accept = lenient ? Acceptance::lenient : Acceptance::strict;
   const std::int64_t before_all = held_bytes();
   {
     const auto reader = open_reader(file, options);

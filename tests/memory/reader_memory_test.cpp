@@ -139,7 +139,9 @@ void PrintTo(const Case& c, std::ostream* out) {
 std::vector<Case> cases() {
   std::vector<Case> all;
   DecodeOptions lenient;
-  lenient.lenient = true;
+  lenient.accept = Acceptance::lenient;
+  DecodeOptions pillow;
+  pillow.accept = Acceptance::pillow;
   // Our own decoder's estimate assumes the most that 64 KB can encode; a photograph needs less than a third.
   constexpr double kOwnDecoderLooseness = 3.5;
   const auto jpeg = [&](const std::string& name, const JpegKind& kind, double looseness = 1.05) {
@@ -163,6 +165,7 @@ std::vector<Case> cases() {
   const auto png = [&](const std::string& name, int bits, int channels, bool interlaced) {
     all.push_back({name, [=] { return make_png(bits, channels, interlaced); }});
     all.push_back({name + "_lenient", [=] { return make_png(bits, channels, interlaced); }, lenient});
+    all.push_back({name + "_pillow", [=] { return make_png(bits, channels, interlaced); }, pillow});
   };
   png("png_plain", 8, 3, false);
   png("png_16", 16, 4, false);
@@ -171,7 +174,7 @@ std::vector<Case> cases() {
   DecodeOptions sixteen;
   sixteen.max_bits = 16;
   for (DecodeOptions options : {sixteen, lenient}) {
-    const std::string name = options.lenient ? "deep_lenient_" : "deep_";
+    const std::string name = options.lenient() ? "deep_lenient_" : "deep_";
     options.max_bits = 16;
     all.push_back({name + "png", [] { return make_png(16, 4, false); }, options});
     all.push_back({name + "png_interlaced", [] { return make_png(16, 3, true); }, options});

@@ -24,14 +24,14 @@ Values samples(const Image& image) {
 
 DecodeOptions lenient() {
   DecodeOptions options;
-  options.lenient = true;
+  options.accept = Acceptance::lenient;
   return options;
 }
 
 DecodeOptions sixteen_bits(bool forgiving) {
   DecodeOptions options;
   options.max_bits = 16;
-  options.lenient = forgiving;
+  options.accept = forgiving ? Acceptance::lenient : Acceptance::strict;
   return options;
 }
 
@@ -81,7 +81,7 @@ void expect_stable_when_damaged(const FileBytes& bytes) {
       DecodeOptions options;
       options.max_pixels = 1 << 16;
       for (const bool forgiving : {false, true}) {
-        options.lenient = forgiving;
+        options.accept = forgiving ? Acceptance::lenient : Acceptance::strict;
         options.max_bits = change == 0x10 ? 16 : 8;
         const std::string reason = failure(damaged, options);
         ASSERT_EQ(failure(damaged, options), reason) << "byte " << i;

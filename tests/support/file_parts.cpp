@@ -25,7 +25,7 @@ Decoded try_decode(const Bytes& bytes, const DecodeOptions& options) {
 
 Decoded decode_leniently(const Bytes& bytes) {
   DecodeOptions options;
-  options.lenient = true;
+  options.accept = Acceptance::lenient;
   return try_decode(bytes, options);
 }
 

@@ -191,10 +191,15 @@ std::string difference(const JpegOutcome& expected, const JpegOutcome& got) {
   return difference_of_pixels(expected.image, got.image);
 }
 
-DecodeOptions jpeg_options(CodecChoice codec, bool lenient, std::int64_t max_pixels) {
+std::string_view text_of(Acceptance accept) {
+  if (accept == Acceptance::strict) return "strict";
+  return accept == Acceptance::lenient ? "lenient" : "pillow";
+}
+
+DecodeOptions jpeg_options(CodecChoice codec, Acceptance accept, std::int64_t max_pixels) {
   DecodeOptions options;
   options.codec = codec;
-  options.lenient = lenient;
+  options.accept = accept;
   options.max_pixels = max_pixels;
   return options;
 }

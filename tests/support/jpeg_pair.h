@@ -1,6 +1,7 @@
 // Reads one JPEG with our own decoder and with libjpeg-turbo, and compares the results.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -40,6 +41,8 @@ struct JpegOutcome {
 // Returns "" if verdict, message, header, warnings and pixels are the same.
 [[nodiscard]] std::string difference(const JpegOutcome& expected, const JpegOutcome& got);
 
-[[nodiscard]] DecodeOptions jpeg_options(CodecChoice codec, bool lenient, std::int64_t max_pixels);
+inline constexpr std::array kEveryAcceptance{Acceptance::strict, Acceptance::lenient, Acceptance::pillow};
+[[nodiscard]] std::string_view text_of(Acceptance accept);
+[[nodiscard]] DecodeOptions jpeg_options(CodecChoice codec, Acceptance accept, std::int64_t max_pixels);
 
 }  // namespace imgpipe::test

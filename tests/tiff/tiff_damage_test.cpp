@@ -57,7 +57,7 @@ int try_all(const FileBytes& file) {
   int failures = 0;
   for (const bool lenient_way : {false, true}) {
     DecodeOptions options;
-    options.lenient = lenient_way;
+    options.accept = lenient_way ? Acceptance::lenient : Acceptance::strict;
     options.max_pixels = 1 << 20;
     options.max_bits = 16;
     try {

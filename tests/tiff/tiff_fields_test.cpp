@@ -96,7 +96,7 @@ TEST(TiffFields, MissingAndWrongFields) {
   twice.more_fields.emplace_back(257, MadeTiff::Field{3, {2}});
   EXPECT_NE(failure(twice.build()).find("duplicate"), std::string::npos);
   DecodeOptions lenient_options;
-  lenient_options.lenient = true;
+  lenient_options.accept = Acceptance::lenient;
   EXPECT_EQ(open_reader(twice.build(), lenient_options)->header().shape.height, 3);
   MadeTiff many(4, 3);
   many.set(278, {1});

@@ -388,7 +388,7 @@ TEST(TiffReader, LenientKeepsAvailablePixels) {
     Values expected = samples;
     std::fill(expected.begin() + 16, expected.begin() + 32, 128);
     DecodeOptions options;
-    options.lenient = true;
+    options.accept = Acceptance::lenient;
     EXPECT_EQ(read_rows(file, options, 6), expected) << compression;
     EXPECT_EQ(read_rows(file, options, 1), expected) << compression;
     EXPECT_EQ(read_bands(file, options, 3, 1, 2), expected) << compression;

@@ -72,14 +72,14 @@ class BmpReader final : public Reader {
   BmpReader(Bytes bytes, BmpHeader header, const DecodeOptions& options)
       : bytes_(bytes),
         bmp_(std::move(header)),
-        palette_(make_palette(bmp_, options.lenient)),
+        palette_(make_palette(bmp_, options.lenient())),
         channels_{MaskedChannel(bmp_.masks[0]), MaskedChannel(bmp_.masks[1]), MaskedChannel(bmp_.masks[2]),
                   MaskedChannel(bmp_.masks[3])} {
     header_ = image_header(bmp_, options);
     warnings_ = bmp_.warnings;
     const std::int64_t end = static_cast<std::int64_t>(bmp_.pixels_at) + bmp_.row_bytes() * bmp_.height;
     truncated_ = end > static_cast<std::int64_t>(bytes.size());
-    if (truncated_ && !options.lenient) fail("the file is truncated");
+    if (truncated_ && !options.lenient()) fail("the file is truncated");
     warn_of_following_bytes(bytes, bmp_end(bytes, bmp_, static_cast<std::size_t>(end)), warnings_);
   }
 
@@ -150,8 +150,8 @@ class BmpRleReader final : public WholeImageReader {
   BmpRleReader(Bytes bytes, BmpHeader header, const DecodeOptions& options)
       : WholeImageReader(options.memory),
         bmp_(std::move(header)),
-        palette_(make_palette(bmp_, options.lenient)),
-        lenient_(options.lenient),
+        palette_(make_palette(bmp_, options.lenient())),
+        lenient_(options.lenient()),
         file_(bytes) {
     header_ = image_header(bmp_, options);
     warnings_ = bmp_.warnings;
@@ -269,7 +269,7 @@ class BmpRleReader final : public WholeImageReader {
 }  // namespace
 
 std::unique_ptr<Reader> open_bmp(Bytes bytes, const DecodeOptions& options) {
-  BmpHeader header = read_bmp_header(bytes, options.lenient);
+  BmpHeader header = read_bmp_header(bytes, options.lenient());
   if (header.packing == BmpPacking::none) {
     return std::make_unique<BmpReader>(bytes, std::move(header), options);
   }

@@ -233,7 +233,7 @@ std::int64_t interlaced_row(std::int64_t y, std::int64_t height) {
 class GifReader final : public Reader {
  public:
   GifReader(Bytes file, const DecodeOptions& options)
-      : file_(file), lenient_(options.lenient), memory_(options.memory) {
+      : file_(file), lenient_(options.lenient()), memory_(options.memory) {
     require(file.size() >= 13, "the header is truncated");
     header_.format = Format::gif;
     header_.shape = screen_of(file);

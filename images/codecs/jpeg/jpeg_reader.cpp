@@ -13,6 +13,7 @@
 #include "images/codecs/jpeg/jpeg_errors.h"
 #include "images/codecs/jpeg/jpeg_segments.h"
 #include "images/codecs/jpeg/library_jpeg.h"
+#include "images/codecs/jpeg/pillow_jpeg.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 #include "images/rounded_up.h"
@@ -49,10 +50,12 @@ void cmyk_to_rgb(const JSAMPLE* in, Sample8* out, std::int64_t width, bool inver
 class JpegReader final : public LibraryJpeg {
  public:
   // Does not let libjpeg save segments: it would walk all saved segments to add one.
-  JpegReader(Bytes bytes, const DecodeOptions& options) : bytes_(bytes), facts_(read_jpeg_facts(bytes)) {
+  JpegReader(Bytes bytes, const DecodeOptions& options)
+      : bytes_(bytes), facts_(read_jpeg_facts(bytes)), as_pillow_(options.accept == Acceptance::pillow) {
     decoder_.err = error_manager(errors_);
-    errors_.strict = !options.lenient;
+    errors_.strict = options.accept == Acceptance::strict;
     progress_.progress_monitor = on_progress;
+    if (as_pillow_) pillow_header_ = read_pillow_jpeg_header(bytes);
     // A constructor that throws runs no destructor, so libjpeg's memory is freed here.
     try {
       if (!try_read_header()) fail();
@@ -117,9 +120,24 @@ class JpegReader final : public LibraryJpeg {
     if (setjmp(errors_.jump) != 0) return false;
     jpeg_create_decompress(&decoder_);
     decoder_.progress = &progress_;
-    jpeg_mem_src(&decoder_, reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size());
-    jpeg_read_header(&decoder_, TRUE);
+    if (!as_pillow_) {
+      jpeg_mem_src(&decoder_, reinterpret_cast<const unsigned char*>(bytes_.data()), bytes_.size());
+      jpeg_read_header(&decoder_, TRUE);
+      return true;
+    }
+    set_pillow_source(decoder_, pillow_source_, bytes_);
+    for (int result = JPEG_SUSPENDED; result != JPEG_HEADER_OK;) {
+      if (result == JPEG_SUSPENDED && !has_more_input()) return false;
+      result = jpeg_read_header(&decoder_, FALSE);
+    }
     return true;
+  }
+
+  // Call it after the library has suspended, which only Pillow's source makes it do.
+  bool has_more_input() {
+    if (as_pillow_ && next_pillow_block(pillow_source_)) return true;
+    std::snprintf(errors_.message, sizeof errors_.message, "the file is truncated");
+    return false;
   }
 
   void read_header_facts(const DecodeOptions& options) {
@@ -144,7 +162,10 @@ class JpegReader final : public LibraryJpeg {
     }
     header_.shape = {decoder_.image_width, decoder_.image_height,
                      decoder_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
-    header_.orientation = exif_orientation(facts_.exif);
+    if (as_pillow_ &&
+        (pillow_header_.width != header_.shape.width || pillow_header_.height != header_.shape.height))
+      throw Error(ErrorKind::input, "JPEG: contradictory frame headers");
+    header_.orientation = as_pillow_ ? pillow_header_.orientation : exif_orientation(facts_.exif);
     if (facts_.profile) header_.profile = profile_name(*facts_.profile);
     facts_.profile.reset();
     check_header(header_.shape, options);
@@ -183,7 +204,9 @@ class JpegReader final : public LibraryJpeg {
   bool try_start() {
     if (setjmp(errors_.jump) != 0) return false;
     decoder_.dct_method = JDCT_ISLOW;
-    jpeg_start_decompress(&decoder_);
+    while (!jpeg_start_decompress(&decoder_)) {
+      if (!has_more_input()) return false;
+    }
     if (decoder_.out_color_space == JCS_CMYK) {
       // libjpeg frees this row with the decoder.
       cmyk_row_ = static_cast<JSAMPLE*>((*decoder_.mem->alloc_large)(
@@ -196,26 +219,35 @@ class JpegReader final : public LibraryJpeg {
     if (setjmp(errors_.jump) != 0) return false;
     for (std::int64_t y = 0; y < rows.height; ++y) {
       JSAMPROW row = cmyk_row_ != nullptr ? cmyk_row_ : rows.row(y);
-      if (jpeg_read_scanlines(&decoder_, &row, 1) != 1) {
-        std::snprintf(errors_.message, sizeof errors_.message, "the decoder returned no more rows");
-        return false;
+      while (jpeg_read_scanlines(&decoder_, &row, 1) != 1) {
+        if (!has_more_input()) return false;
       }
       if (cmyk_row_ != nullptr)
-        cmyk_to_rgb(cmyk_row_, rows.row(y), rows.width, decoder_.saw_Adobe_marker != 0);
+        cmyk_to_rgb(cmyk_row_, rows.row(y), rows.width, as_pillow_ || decoder_.saw_Adobe_marker != 0);
     }
     return true;
   }
 
   bool try_finish() {
     if (setjmp(errors_.jump) != 0) return false;
-    jpeg_finish_decompress(&decoder_);
+    is_complete_ = jpeg_finish_decompress(&decoder_) != 0;
     return true;
   }
 
+  [[nodiscard]] std::size_t unread_bytes() const {
+    return as_pillow_ ? static_cast<std::size_t>(pillow_source_.end - decoder_.src->next_input_byte)
+                      : decoder_.src->bytes_in_buffer;
+  }
+
+  // Pillow does not look for the end marker outside the blocks that it needed for the pixels.
   void check_following_data() {
     const auto* next = reinterpret_cast<const std::byte*>(decoder_.src->next_input_byte);
-    const std::size_t count = decoder_.src->bytes_in_buffer;
+    const std::size_t count = unread_bytes();
     if (bytes_.data() + bytes_.size() != next + count) return;  // libjpeg supplied a missing end marker
+    if (!is_complete_) {
+      if (!next_pillow_block(pillow_source_)) warnings_.push_back("damaged JPEG: no end marker");
+      return;
+    }
     std::string warning = check_data_after_end(bytes_.last(count));
     if (!warning.empty()) warnings_.push_back(std::move(warning));
   }
@@ -225,8 +257,12 @@ class JpegReader final : public LibraryJpeg {
   jpeg_decompress_struct decoder_{};
   JpegErrors errors_{};
   jpeg_progress_mgr progress_{};
+  bool as_pillow_ = false;
+  PillowJpegHeader pillow_header_{};
+  PillowJpegSource pillow_source_{};
   JSAMPLE* cmyk_row_ = nullptr;
   bool started_ = false;
+  bool is_complete_ = false;  // the library has found the end marker, or has supplied one
 };
 
 // Returns the planes' sampling relative to luma; nullopt if the built-in decoder does not support it.
@@ -319,7 +355,7 @@ std::optional<BaselineScan> JpegReader::baseline() const {
   }
   scan.restart_interval = decoder_.restart_interval;
   lay_out_mcus(scan);
-  scan.data = bytes_.last(decoder_.src->bytes_in_buffer);
+  scan.data = bytes_.last(unread_bytes());
   return scan;
 }
 

@@ -15,7 +15,6 @@ namespace {
 using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
-constexpr unsigned kStartOfScan = 0xDA;
 constexpr unsigned kRestartInterval = 0xDD;
 constexpr unsigned kApp0 = 0xE0;
 constexpr unsigned kApp1 = 0xE1;

@@ -10,7 +10,7 @@
 namespace imgpipe {
 
 // T.81, table B.1.
-inline constexpr unsigned kFirstRestart = 0xD0, kStartOfImage = 0xD8, kEndOfImage = 0xD9;
+inline constexpr unsigned kFirstRestart = 0xD0, kStartOfImage = 0xD8, kEndOfImage = 0xD9, kStartOfScan = 0xDA;
 // Real files have hundreds at most.
 inline constexpr std::size_t kMaxSegments = 65'536;
 

@@ -27,7 +27,7 @@ class NetpbmReader final : public Reader {
       : bytes_(bytes),
         rest_(rest),
         file_bytes_(rest != nullptr ? static_cast<std::size_t>(rest->size_bytes()) : bytes.size()),
-        lenient_(options.lenient) {
+        lenient_(options.lenient()) {
     kind_ = std::to_integer<unsigned>(bytes[1]) - '0';
     plain_ = kind_ <= 3;
     position_ = 2;
@@ -292,7 +292,7 @@ std::unique_ptr<Reader> open_netpbm_rows(const InputFile& file, const DecodeOpti
 bool is_raw_netpbm(Bytes beginning, const DecodeOptions& options) {
   if (std::to_integer<char>(beginning[1]) < '4') return false;
   DecodeOptions header_only = options;
-  header_only.lenient = true;  // the pixels are not in `beginning`
+  header_only.accept = Acceptance::lenient;  // the pixels are not in `beginning`
   try {
     const NetpbmReader reader(beginning, header_only, nullptr);
     return true;

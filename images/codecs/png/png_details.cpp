@@ -97,10 +97,11 @@ FileDetails describe_png(Bytes file) {
   return details;
 }
 
-// Skips the data of IDAT chunks.
+// Skips the data of IDAT chunks after IHDR. Before it, Pillow checks them as unknown chunks.
 void load_png_chunks(PartialFile& front) {
   const Bytes file = front.bytes();
   front.load(0, kPngSignatureBytes);
+  bool has_header = false;
   for (std::size_t at = kPngSignatureBytes; at < file.size();) {
     front.load(at, kPngChunkOverhead);
     const auto chunk = png_chunk_at(file, at);
@@ -108,7 +109,8 @@ void load_png_chunks(PartialFile& front) {
       front.load(at, std::size_t{64} << 10);  // the file is truncated here
       return;
     }
-    if (!is_png_type(file, *chunk, "IDAT")) front.load(at, chunk->end() - at);
+    if (!has_header || !is_png_type(file, *chunk, "IDAT")) front.load(at, chunk->end() - at);
+    has_header = has_header || is_png_type(file, *chunk, "IHDR");
     at = chunk->end();
     if (is_png_type(file, *chunk, "IEND")) return;
   }

@@ -1,4 +1,4 @@
-// Reads PNG with libpng: every colour type and depth, interlaced, tRNS; orientation from eXIf or XMP. Leaves
+// Reads PNG with libpng: every colour type and depth, interlaced, tRNS. Leaves
 // the pixels of plain files to plain_png_reader.cpp. Samples of 16 bits stay as they are or are scaled to 8.
 //
 // libpng reports errors by jumping back into the function of this file that called it. Those functions hold
@@ -13,13 +13,13 @@
 #include <png.h>
 
 #include "images/codecs/codec_parts.h"
-#include "images/codecs/metadata/exif_block.h"
 #include "images/codecs/png/deflate.h"
+#include "images/codecs/png/pillow_png.h"
 #include "images/codecs/png/plain_png.h"
 #include "images/codecs/png/png_chunks.h"
 #include "images/codecs/png/png_codec.h"
+#include "images/codecs/png/png_header_facts.h"
 #include "images/codecs/png/png_small_idats.h"
-#include "images/codecs/png/png_texts.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -112,8 +112,8 @@ class PngReader final : public WholeImageReader {
  public:
   PngReader(Bytes bytes, const DecodeOptions& options) : WholeImageReader(options.memory), file_(bytes) {
     state_.bytes = bytes;
-    if (options.lenient) state_.lenient.emplace(bytes);
-    state_.strict = !options.lenient;
+    if (options.lenient()) state_.lenient.emplace(bytes);
+    state_.strict = !options.lenient();
     png_ = png_create_read_struct_2(PNG_LIBPNG_VER_STRING, &state_, on_error, on_warning, &state_,
                                     on_allocate, on_free);
     info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
@@ -125,7 +125,7 @@ class PngReader final : public WholeImageReader {
       check_header(header_.shape, options);
       raw_bytes_ = raw_bytes();
       check_plausible(raw_bytes_, bytes.size(), kBestDeflateRatio);
-      read_chunk_facts();
+      read_png_header_facts(bytes, header_, warnings_);
     } catch (...) {
       png_destroy_read_struct(&png_, &info_, nullptr);
       throw;
@@ -240,17 +240,6 @@ class PngReader final : public WholeImageReader {
     return true;
   }
 
-  // Reads facts that libpng does not report, or reports only after the pixels.
-  void read_chunk_facts() {
-    const PngFacts facts = read_png_facts(file_);
-    header_.orientation = exif_orientation(facts.exif);
-    if (header_.orientation == Orientation::upright && !facts.xmp.empty() && !states_orientation(facts.exif))
-      header_.orientation = png_xmp_orientation(facts.xmp);
-    header_.more_images = facts.images > 1;
-    if (facts.profile) header_.profile = compressed_profile_name(*facts.profile);
-    if (facts.end != 0) warn_of_following_bytes(file_, facts.end, warnings_);
-  }
-
   bool try_read_rows(const HostView& rows) {
     state_.rows_arrived = 0;
     if (setjmp(png_jmpbuf(png_)) != 0) return false;
@@ -312,6 +301,7 @@ class PngReader final : public WholeImageReader {
 }  // namespace
 
 std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options) {
+  if (options.accept == Acceptance::pillow) return open_pillow_png(bytes, options);
   auto reader = std::make_unique<PngReader>(bytes, options);
   if (const std::optional<PlainPng> plain = reader->plain())
     return open_plain_png(bytes, *plain, std::move(reader));

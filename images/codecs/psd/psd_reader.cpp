@@ -63,7 +63,7 @@ T unblended(std::uint32_t value, std::uint32_t alpha, std::uint32_t m) {
 class PsdReader final : public Reader {
  public:
   PsdReader(Bytes file, const DecodeOptions& options)
-      : file_(file), lenient_(options.lenient), psd_(read_psd(file)) {
+      : file_(file), lenient_(options.lenient()), psd_(read_psd(file)) {
     constexpr const char* kNoComposite = "the composite image is a placeholder";
     if (!psd_.has_composite && !lenient_)
       throw Error(ErrorKind::input, std::string("psd: ") + kNoComposite + "; use --lenient to read it");

@@ -40,7 +40,7 @@ void check_palette_indices(Bytes bytes, const BmpHeader& bmp) {
 }
 
 StbClaims read_bmp(Bytes bytes, const DecodeOptions& options) {
-  const bool lenient = options.lenient;
+  const bool lenient = options.lenient();
   const BmpHeader bmp = read_bmp_header(bytes, lenient);
   require(bmp.packing == BmpPacking::none, "bmp: stb_image does not support RLE compression");
   require(bmp.header_bytes >= 40 && bmp.header_bytes != 64, "bmp: stb_image does not support OS/2 headers");
@@ -60,7 +60,7 @@ StbClaims read_bmp(Bytes bytes, const DecodeOptions& options) {
 }
 
 StbClaims read_tga(Bytes bytes, const DecodeOptions& options) {
-  const bool lenient = options.lenient;
+  const bool lenient = options.lenient();
   StbClaims claims{little_endian(bytes, 12, 2), little_endian(bytes, 14, 2)};
   const std::uint32_t type = little_endian(bytes, 2, 1);
   const std::uint32_t descriptor = little_endian(bytes, 17, 1);
@@ -90,7 +90,7 @@ StbClaims read_tga(Bytes bytes, const DecodeOptions& options) {
 // accepts. Decodes the whole image to detect damaged pixels.
 Image decode_strictly(std::unique_ptr<Reader> (*open)(Bytes, const DecodeOptions&), Bytes bytes,
                       DecodeOptions options) {
-  options.lenient = false;
+  options.accept = Acceptance::strict;
   const auto reader = open(bytes, options);
   check_available(reader->header().shape.bytes() + reader->working_bytes(true));
   Image image(reader->header().shape, options.memory);
@@ -219,7 +219,7 @@ std::int64_t stb_opening_bytes(std::span<const std::byte> bytes, Format format,
     constexpr std::int64_t kLibraryBytes = 24;  // per pixel, at most
     DecodeOptions own = options;
     own.codec = CodecChoice::automatic;
-    own.lenient = false;
+    own.accept = Acceptance::strict;
     const std::unique_ptr<Reader> reader = open(bytes, own);
     const Shape& shape = reader->header().shape;
     return std::max(shape.bytes() + reader->working_bytes(true), kLibraryBytes * shape.pixels());

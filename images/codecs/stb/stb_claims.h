@@ -26,7 +26,7 @@ struct StbClaims {
 // Reads the header of a format that stb_reads(), and checks it against the file's length: sizes, offsets,
 // palettes and BMP's indices, every Huffman table of a JPEG. Decodes GIF and PSD files whole with the
 // built-in readers. Throws Error(input), also for files that stb_image 2.27 is known to decode wrongly.
-// options.lenient accepts a truncated BMP or TGA.
+// options.lenient() accepts a truncated BMP or TGA.
 [[nodiscard]] StbClaims read_stb_claims(std::span<const std::byte> bytes, Format format,
                                         const DecodeOptions& options);
 // Returns the maximum number of bytes held while a file is opened and checked, like opening_bytes().

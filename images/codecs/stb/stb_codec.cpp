@@ -154,7 +154,7 @@ class StbReader final : public WholeImageReader {
 
  private:
   void load(Bytes bytes, const StbClaims& claims, const DecodeOptions& options) {
-    StbSource source{bytes, 0, nullptr, claims.filler, options.lenient && claims.fillable, false};
+    StbSource source{bytes, 0, nullptr, claims.filler, options.lenient() && claims.fillable, false};
     stb_no_memory = false;
     int width = 0;
     int height = 0;

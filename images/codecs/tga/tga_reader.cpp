@@ -183,10 +183,10 @@ ImageHeader image_header(const TgaHeader& header, const DecodeOptions& options) 
 class TgaReader final : public Reader {
  public:
   TgaReader(Bytes bytes, const TgaHeader& header, const DecodeOptions& options)
-      : tga_(header), pixels_(bytes, header, options.lenient), stored_(bytes.subspan(header.pixels_at)) {
+      : tga_(header), pixels_(bytes, header, options.lenient()), stored_(bytes.subspan(header.pixels_at)) {
     header_ = image_header(header, options);
     const std::int64_t needed = tga_.width * tga_.height * tga_.pixel_bytes();
-    if (!options.lenient && needed > static_cast<std::int64_t>(stored_.size())) fail("the file is truncated");
+    if (!options.lenient() && needed > static_cast<std::int64_t>(stored_.size())) fail("the file is truncated");
     warn_of_trailing_bytes(bytes, header.pixels_at + static_cast<std::size_t>(needed), warnings_);
   }
 
@@ -225,8 +225,8 @@ class TgaPackedReader final : public WholeImageReader {
   TgaPackedReader(Bytes bytes, const TgaHeader& header, const DecodeOptions& options)
       : WholeImageReader(options.memory),
         tga_(header),
-        pixels_(bytes, header, options.lenient),
-        lenient_(options.lenient),
+        pixels_(bytes, header, options.lenient()),
+        lenient_(options.lenient()),
         file_(bytes),
         stored_(bytes.subspan(header.pixels_at)) {
     header_ = image_header(header, options);

@@ -100,7 +100,7 @@ std::string subsampling_of(Bytes file, std::uint64_t offset, const TiffPage& pag
 FileDetails describe_tiff(Bytes file) {
   FileDetails details;
   const std::uint64_t offset = tiff_directory_offset(file, 0).value_or(0);
-  const TiffPage page = read_tiff_page(file, offset, {.lenient = true});
+  const TiffPage page = read_tiff_page(file, offset, {.accept = Acceptance::lenient});
   details.color = color_of(page);
   details.channels = page.samples;
   for (int i = 0; i < page.samples - page.colors(); ++i)

@@ -315,7 +315,7 @@ TiffExtra TiffPage::extra(int number) const {
 
 TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& options) {
   const TiffDirectory directory(file, offset);
-  const Fields fields(directory, options.lenient);
+  const Fields fields(directory, options.lenient());
   TiffPage page;
   page.big_endian = is_big_endian_tiff(file);
   page.width = fields.side(TiffTag::width, "the width is missing");
@@ -326,20 +326,20 @@ TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& o
   require(!fields.find(TiffTag::dng_version) && !(is_reduced && fields.find(TiffTag::sub_directories)),
           "raw photographs are not supported");
   read_samples(fields, page);
-  read_color(fields, options.lenient, page);
+  read_color(fields, options.lenient(), page);
   read_extra_samples(fields, options, page);
   read_compression(fields, page);
   read_cells(fields, page);
   const std::int64_t row_bytes = (page.width * page.samples_in_chunk() * page.bits + 7) / 8;
-  if (!options.lenient || page.compression != TiffCompression::none)  // else missing pixels become mid-grey
+  if (!options.lenient() || page.compression != TiffCompression::none)  // else missing pixels become mid-grey
     check_plausible(row_bytes * page.height * page.planes(), file.size(), best_ratio(page.compression));
-  read_chunks(fields, file, options.lenient, page);
+  read_chunks(fields, file, options.lenient(), page);
   const std::uint64_t orientation = fields.number(TiffTag::orientation, 1);
   if (orientation >= 1 && orientation <= 8) page.orientation = static_cast<Orientation>(orientation);
   if (const std::optional<TiffValues> profile = fields.find(TiffTag::profile))
     page.profile = profile->bytes();
   const std::uint64_t next = directory.next();
-  require(options.lenient || next < file.size(), "truncated: a further directory lies outside the file");
+  require(options.lenient() || next < file.size(), "truncated: a further directory lies outside the file");
   const std::optional<TiffRawField> text = directory.find_raw(TiffTag::description);
   page.more_pages = next != 0 || (text && imagej_images(text->bytes) > 1);
   return page;

@@ -22,7 +22,7 @@ constexpr std::size_t kDescriptionBytes = 4096;  // enough: images=N is the seco
 class TiffPages final : public Pages {
  public:
   TiffPages(const InputFile& file, const DecodeOptions& options)
-      : file_(file), lenient_(options.lenient), max_bytes_(max_file_bytes(options)) {
+      : file_(file), lenient_(options.lenient()), max_bytes_(max_file_bytes(options)) {
     const std::vector<std::byte> header = read_tiff_bytes(file, 0, 8);
     layout_.big_endian = is_big_endian_tiff(header);
     layout_.big = layout_.number(Bytes(header).subspan(2, 2)) == 43;

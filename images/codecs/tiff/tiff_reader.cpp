@@ -49,7 +49,7 @@ class TiffReader final : public Reader {
  public:
   TiffReader(Bytes file, const DecodeOptions& options, std::uint64_t directory)
       : file_(file),
-        lenient_(options.lenient),
+        lenient_(options.lenient()),
         memory_(options.memory),
         page_(read_tiff_page(file, directory, options)),
         rows_(page_, tiff_shape(page_, options.max_bits)) {

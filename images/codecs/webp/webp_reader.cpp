@@ -95,7 +95,7 @@ void check(VP8StatusCode status) {
 class WebpReader final : public WholeImageReader {
  public:
   WebpReader(Bytes file, const DecodeOptions& options)
-      : WholeImageReader(options.memory), lenient_(options.lenient) {
+      : WholeImageReader(options.memory), lenient_(options.lenient()) {
     WebpContents contents = read_webp_contents(file);
     picture_ = contents.picture;
     covers_ = contents.image_covers_canvas();

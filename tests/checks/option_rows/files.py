@@ -13,6 +13,12 @@ ROWS = [
         lambda r: r.bytes("o.ppm").endswith(bytes([50, 100, 150]) * 108)),
     Row("--max-pixels", "imgpipe a.png o.png --max-pixels 3071", "refused: 64x48 are 3072 pixels",
         lambda r: "--max-pixels" in r.err and not r.there("o.png"), code=1),
+    Row("--accept", "head -c -12 a.png >u.png; imgpipe u.png o.png --accept pillow",
+        "written with a warning: the end is missing; without it, exit 1 and no output",
+        lambda r: "warning: u.png: damaged PNG" in r.err and r.info("o.png")["width_pixels"] == 64 and
+        r.run("imgpipe u.png p.png").code == 1 and not r.there("p.png")),
+    Row("--accept", "imgpipe cut.jpg o.png --accept lenient", "the same as with `--lenient`",
+        lambda r: r.same("o.png", "imgpipe cut.jpg o.png --lenient")),
     Row("--lenient", "imgpipe cut.jpg o.png --lenient", "written with a warning; without it, exit 1 and no output",
         lambda r: "warning: cut.jpg: damaged JPEG" in r.err and r.info("o.png")["width_pixels"] == 96 and
         r.run("imgpipe cut.jpg p.png").code == 1 and not r.there("p.png")),
