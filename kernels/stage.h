@@ -28,6 +28,8 @@ struct Kernel {
   void (*cpu)(const StageCall<Host>&, const Band&) = nullptr;
   // On a CUDA device, asynchronously; nullptr in a build without CUDA.
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
+  // The same for several images with equal parameters, in shared launches; nullptr: one image at a time only.
+  CudaStatus (*cuda_group)(DeviceCalls, const CudaLaunch&) = nullptr;
 };
 
 enum class ValueKind : std::uint8_t { pixels, alpha, counts, table };
@@ -130,6 +132,8 @@ void run_reference(const Stage& stage, const StageCall<Host>& call);
 void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 [[nodiscard]] CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call,
                                   const CudaLaunch& launch);
+// All calls are for this kernel, which has cuda_group.
+[[nodiscard]] CudaStatus run_cuda_group(const Kernel& kernel, DeviceCalls calls, const CudaLaunch& launch);
 
 // Returns nullptr if no port has that kind.
 [[nodiscard]] constexpr const Port* find_port(std::span<const Port> ports, ValueKind kind) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "kernels/cuda_launch.h"
@@ -39,6 +40,9 @@ struct StageCall {
   // On a device: Stage::scratch_bytes() of memory, aligned for any type, of undefined contents.
   std::byte* scratch = nullptr;
 };
+
+// Calls for images of any size, with the same stage, sample types, channels and layouts.
+using DeviceCalls = std::span<const StageCall<Device>* const>;
 
 // The output rows that a call on the host makes, and the rows that the planes hold: row y of the input is row
 // y - in_top of the planes of `in`, and row y of the output is row y - out_top of those of `out`. The frames'

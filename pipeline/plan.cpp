@@ -7,6 +7,7 @@
 #include "images/text.h"
 #include "images/unreachable.h"
 #include "kernels/stage.h"
+#include "pipeline/constant_tables.h"
 #include "pipeline/device.h"
 
 namespace imgpipe {
@@ -76,15 +77,6 @@ void check_size(const std::string& label, const FrameType& out, std::int64_t max
     throw Error(ErrorKind::usage, makes + "; expected 1 to " + std::to_string(kMaxSide) + " per side");
   if (out.pixels() > max_pixels)
     throw Error(ErrorKind::input, makes + "; raise --max-pixels (now " + std::to_string(max_pixels) + ")");
-}
-
-// Returns the table of an operation, if it depends only on type and parameters.
-std::shared_ptr<const std::vector<std::byte>> constant_table(const Operation& operation) {
-  const Stage* const maker = table_maker(*operation.stage, operation.parameters, Backend::cpu,
-                                         operation.in.sample, operation.out.sample);
-  if (maker == nullptr || !maker->ports.in.empty()) return nullptr;
-  return std::make_shared<std::vector<std::byte>>(make_table(
-      *maker, {.in = {operation.in, {}}, .out = {operation.out, {}}, .parameters = operation.parameters}));
 }
 
 // Makes one step per operation; with `fuse`, one step for all operations that a fused stage replaces.
@@ -216,7 +208,7 @@ class PlanBuilder {
     constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
     if (makes_pixels(stage))
       check_size(added.label, added.out, stage.tensor == nullptr ? max_pixels_ : kAnyNumber);
-    added.table = constant_table(added);
+    added.table = constant_table(stage, added.parameters, added.in, added.out);
     if (reads_counts(stage, added.parameters)) added.counted_by = counted_by_;
     plan_.operations.push_back(std::move(added));
   }

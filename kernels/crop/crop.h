@@ -63,6 +63,6 @@ void crop_reference(const StageCall<Host>& call);
 // The same, row by row; copying needs no SIMD code.
 void crop_cpu(const StageCall<Host>& call, const Band& band);
 
-CudaStatus crop_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus crop_cuda(DeviceCalls calls, const CudaLaunch& launch);
 
 }  // namespace imgpipe

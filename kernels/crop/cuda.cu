@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <type_traits>
+
 #include "kernels/crop/crop.h"
 #include "kernels/crop/pad.h"
 #include "kernels/shared/color.h"
+#include "kernels/shared/image_group.cuh"
 #include "kernels/shared/moved_rows.cuh"
 
 namespace imgpipe {
@@ -85,14 +89,81 @@ __global__ __launch_bounds__(kMovedThreads) void canvas_kernel(MovedPlanes plane
   }
 }
 
+// The arguments of copy_plane_rows() for an image of a group.
+struct CroppedImage {
+  MovedPlanes planes;
+  int count = 0;  // of planes
+  MovedRows moved;
+  std::int64_t offset = 0;
+  unsigned words = 0, bits = 0;
+};
+
+// Copies the rows of all planes of an image; otherwise as copy_rows_kernel().
+template <std::size_t Most>
+__global__ __launch_bounds__(kMovedThreads) void crop_group_kernel(
+    const __grid_constant__ ImageGroup<CroppedImage, Most> group) {
+  const CroppedImage& image = group.of_block();
+  for (int i = 0; i < image.count; ++i) {
+    const auto copy = [&]<int Words>(std::integral_constant<int, Words>) {
+      copy_plane_rows<Words>(image.planes.plane[i], image.moved, image.offset, image.bits);
+    };
+    switch (image.words) {
+      case 0:
+        copy(std::integral_constant<int, 0>());
+        break;
+      case 1:
+        copy(std::integral_constant<int, 1>());
+        break;
+      case 2:
+        copy(std::integral_constant<int, 2>());
+        break;
+      default:
+        copy(std::integral_constant<int, 3>());
+        break;
+    }
+  }
+}
+
+// The rows and bytes of the input at which a canvas inside the image begins.
+struct CropStart {
+  std::int64_t row, byte;
+};
+CropStart crop_start(const StageCall<Device>& call, const Canvas& canvas) {
+  return {canvas.top + call.out_top - call.in_top, canvas.left * pixel_bytes(call.out.planes[0])};
+}
+bool is_inside_image(const StageCall<Device>& call, const Canvas& canvas) {
+  return is_inside(canvas.left, call.out.type.width, call.in.type.width) &&
+         is_inside(canvas.top, call.out.type.height, call.in.type.height);
+}
+
+CroppedImage cropped_image(const StageCall<Device>& call) {
+  const CropStart start = crop_start(call, crop_canvas(call.in.type, call.parameters));
+  const auto& out = call.out.planes[0];
+  return {moved_planes_of(call),
+          moved_planes(call.in.type),
+          {out.height, out.row_bytes(), start.row},
+          start.byte / 16 * 16,
+          static_cast<unsigned>(start.byte % 16 / 4),
+          static_cast<unsigned>(start.byte % 4 * 8)};
+}
+
+CudaStatus launch_crops(DeviceCalls calls, const CudaLaunch& launch) {
+  // All crops of a step have the same size.
+  dim3 grid = moved_grid(cropped_image(*calls.front()).moved, 16, 1);
+  return launch_in_groups(
+      images_of(calls, cropped_image),
+      [&]<std::size_t Most>(const ImageGroup<CroppedImage, Most>& group, unsigned images) {
+        grid.z = images;
+        crop_group_kernel<<<grid, kMovedThreads, 0, launch.stream>>>(group);
+      });
+}
+
 CudaStatus launch_canvas(const StageCall<Device>& call, const CudaLaunch& launch, const Canvas& canvas) {
   const FrameType& type = call.in.type;
   const auto& in = call.in.planes[0];
   const auto& out = call.out.planes[0];
-  const std::int64_t first = canvas.top + call.out_top - call.in_top;
-  const std::int64_t from = canvas.left * pixel_bytes(out);
-  if (is_inside(canvas.left, call.out.type.width, type.width) &&
-      is_inside(canvas.top, call.out.type.height, type.height)) {
+  const auto [first, from] = crop_start(call, canvas);
+  if (is_inside_image(call, canvas)) {
     copy_rows(call, {out.height, out.row_bytes(), first}, from, launch);
     return cudaGetLastError();
   }
@@ -110,8 +181,14 @@ CudaStatus launch_canvas(const StageCall<Device>& call, const CudaLaunch& launch
 
 }  // namespace
 
-CudaStatus crop_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_canvas(call, launch, crop_canvas(call.in.type, call.parameters));
+CudaStatus crop_cuda(DeviceCalls calls, const CudaLaunch& launch) {
+  const bool all_inside = std::ranges::all_of(calls, [](const StageCall<Device>* call) {
+    return is_inside_image(*call, crop_canvas(call->in.type, call->parameters));
+  });
+  if (calls.size() > 1 && all_inside) return launch_crops(calls, launch);
+  return launch_each(calls, [&](const StageCall<Device>& call) {
+    return launch_canvas(call, launch, crop_canvas(call.in.type, call.parameters));
+  });
 }
 
 CudaStatus pad_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {

@@ -14,7 +14,7 @@ void merge_reference(const StageCall<Host>& call);
 void split_cpu(const StageCall<Host>& call, const Band& band);
 void merge_cpu(const StageCall<Host>& call, const Band& band);
 
-CudaStatus split_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus merge_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus split_cuda(DeviceCalls calls, const CudaLaunch& launch);
+CudaStatus merge_cuda(DeviceCalls calls, const CudaLaunch& launch);
 
 }  // namespace imgpipe

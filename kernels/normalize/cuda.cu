@@ -1,6 +1,7 @@
 // A lane handles four adjacent pixels at a time: one load and one store of four samples per channel.
 #include "kernels/normalize/normalize.h"
 #include "kernels/shared/device_rows.cuh"
+#include "kernels/shared/image_group.cuh"
 
 namespace imgpipe {
 namespace {
@@ -16,10 +17,11 @@ struct alignas(kNormalizePixels * sizeof(T)) NormalizeSamples {
 };
 
 template <class From, class To>
-struct NormalizeImages {
+struct NormalizeImage {
   Plane<const From, Device> in[kNormalizeChannels];  // interleaved: the first
   Plane<To, Device> out;
   bool in_mixed, out_mixed;
+  const To* table;
 };
 
 // Stores the first `count` of four samples, if it is less than four.
@@ -38,12 +40,15 @@ __device__ __forceinline__ void store_some(const NormalizeSamples<To>& made, To*
 // Processes rows of pixels of all channels. Shared memory: the tables of 8-bit samples, at most 3 KiB,
 // complete after the barrier; those of 16-bit samples are read through the caches. Padding of the input is
 // read, padding of the output never written.
-template <class From, class To, int Channels>
+template <class From, class To, int Channels, std::size_t Most>
 __global__ __launch_bounds__(
     kNormalizeThreads,
     fitting_blocks(kNormalizeThreads,
-                   kNormalizeBlocks)) void normalize_kernel(NormalizeImages<From, To> images,
-                                                            const To* table) {
+                   kNormalizeBlocks)) void normalize_kernel(const __grid_constant__
+                                                                ImageGroup<NormalizeImage<From, To>, Most>
+                                                                    group) {
+  const NormalizeImage<From, To>& image = group.of_block();
+  const To* const table = image.table;
   constexpr int kValues = kLargest<From> + 1;
   __shared__ To shared_table[kIsWide<From> ? 1 : Channels * kValues];
   if constexpr (!kIsWide<From>) {
@@ -58,17 +63,17 @@ __global__ __launch_bounds__(
       return shared_table[c * kValues + v];
     }
   };
-  const std::int64_t width = images.in[0].width;
-  const std::int64_t height = images.in[0].height;
+  const std::int64_t width = image.in[0].width;
+  const std::int64_t height = image.in[0].height;
   for (RowSegments<1, kNormalizePixels> at(width, height); at.inside(); at.next()) {
     const std::int64_t left = width - at.x();
     if (left <= 0) continue;
     From read[Channels * kNormalizePixels];  // [x * Channels + c] if interleaved, else [c * 4 + x]
 #pragma unroll
     for (int i = 0; i < Channels; ++i) {
-      const From* const from = images.in_mixed
-                                   ? images.in[0].row(at.y()) + at.x() * Channels + i * kNormalizePixels
-                                   : images.in[i].row(at.y()) + at.x();
+      const From* const from = image.in_mixed
+                                   ? image.in[0].row(at.y()) + at.x() * Channels + i * kNormalizePixels
+                                   : image.in[i].row(at.y()) + at.x();
       const auto four = *reinterpret_cast<const NormalizeSamples<From>*>(from);
 #pragma unroll
       for (int k = 0; k < kNormalizePixels; ++k) read[i * kNormalizePixels + k] = four.sample[k];
@@ -78,7 +83,7 @@ __global__ __launch_bounds__(
     for (int c = 0; c < Channels; ++c) {
 #pragma unroll
       for (int k = 0; k < kNormalizePixels; ++k)
-        made[c][k] = element(c, images.in_mixed ? read[k * Channels + c] : read[c * kNormalizePixels + k]);
+        made[c][k] = element(c, image.in_mixed ? read[k * Channels + c] : read[c * kNormalizePixels + k]);
     }
 #pragma unroll
     for (int i = 0; i < Channels; ++i) {
@@ -86,37 +91,55 @@ __global__ __launch_bounds__(
 #pragma unroll
       for (int k = 0; k < kNormalizePixels; ++k) {
         const int mixed = i * kNormalizePixels + k;  // index among the lane's interleaved samples
-        four.sample[k] = images.out_mixed ? made[mixed % Channels][mixed / Channels] : made[i][k];
+        four.sample[k] = image.out_mixed ? made[mixed % Channels][mixed / Channels] : made[i][k];
       }
-      if (images.out_mixed) {
-        store_some(four, images.out.row(at.y()) + at.x() * Channels + i * kNormalizePixels,
+      if (image.out_mixed) {
+        store_some(four, image.out.row(at.y()) + at.x() * Channels + i * kNormalizePixels,
                    left * Channels - i * kNormalizePixels);
       } else {
-        store_some(four, images.out.row(i * height + at.y()) + at.x(), left);
+        store_some(four, image.out.row(i * height + at.y()) + at.x(), left);
       }
     }
   }
 }
 
 template <class From, class To>
-CudaStatus launch_normalize(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const FrameType& type = call.in.type;
-  const bool color = type.color_channels == kNormalizeChannels;
-  NormalizeImages<From, To> images{
-      {}, call.out.plane<To>(0), type.layout == Layout::interleaved, call.out.type.color_channels > 1};
-  for (std::size_t i = 0; i < kNormalizeChannels; ++i) images.in[i] = call.in.plane<From>(i);
-  const FrameType rows{.width = images.in[0].width, .height = images.in[0].height};
-  const unsigned grid = stride_blocks<1, kNormalizePixels>(launch, rows, kNormalizeThreads, kNormalizeBlocks);
-  const auto kernel = color ? normalize_kernel<From, To, kNormalizeChannels> : normalize_kernel<From, To, 1>;
-  kernel<<<grid, kNormalizeThreads, 0, launch.stream>>>(images, call.table.as<To>());
-  return cudaGetLastError();
+NormalizeImage<From, To> normalize_image(const StageCall<Device>& call) {
+  NormalizeImage<From, To> image{{},
+                                 call.out.plane<To>(0),
+                                 call.in.type.layout == Layout::interleaved,
+                                 call.out.type.color_channels > 1,
+                                 call.table.as<To>()};
+  for (std::size_t i = 0; i < kNormalizeChannels; ++i) image.in[i] = call.in.plane<From>(i);
+  return image;
+}
+
+unsigned normalize_blocks(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const View<const std::byte, Device>& rows = call.in.planes[0];
+  const FrameType type{.width = rows.width, .height = rows.height};
+  return stride_blocks<1, kNormalizePixels>(launch, type, kNormalizeThreads, kNormalizeBlocks);
+}
+
+template <class From, class To>
+CudaStatus launch_normalize(DeviceCalls calls, const CudaLaunch& launch) {
+  const bool color = calls.front()->in.type.color_channels == kNormalizeChannels;
+  const unsigned blocks =
+      largest_of(calls, [&](const StageCall<Device>& call) { return normalize_blocks(call, launch); });
+  return launch_in_groups(
+      images_of(calls, normalize_image<From, To>),
+      [&]<std::size_t Most>(const ImageGroup<NormalizeImage<From, To>, Most>& group, unsigned images) {
+        const auto kernel = color ? normalize_kernel<From, To, kNormalizeChannels, Most>
+                                  : normalize_kernel<From, To, 1, Most>;
+        kernel<<<dim3(blocks, 1, images), kNormalizeThreads, 0, launch.stream>>>(group);
+      });
 }
 
 }  // namespace
 
-CudaStatus normalize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return visit_normalize(call, call.out.type.sample, [&]<class From, class To>(From, To) {
-    return launch_normalize<From, To>(call, launch);
+CudaStatus normalize_cuda(DeviceCalls calls, const CudaLaunch& launch) {
+  const StageCall<Device>& first = *calls.front();
+  return visit_normalize(first, first.out.type.sample, [&]<class From, class To>(From, To) {
+    return launch_normalize<From, To>(calls, launch);
   });
 }
 

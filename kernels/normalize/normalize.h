@@ -98,6 +98,6 @@ void normalize_reference(const StageCall<Host>& call);
 
 void normalize_cpu(const StageCall<Host>& call, const Band& band);
 
-CudaStatus normalize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus normalize_cuda(DeviceCalls calls, const CudaLaunch& launch);
 
 }  // namespace imgpipe

@@ -8,6 +8,7 @@
 
 #include "kernels/resize/device_planes.cuh"
 #include "kernels/shared/device_rows.cuh"
+#include "kernels/shared/image_group.cuh"
 
 namespace imgpipe {
 namespace {
@@ -232,9 +233,11 @@ CudaStatus launch_resize(const StageCall<Device>& call, const CudaLaunch& launch
 
 }  // namespace
 
-CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  if (is_filter(ResizeParameters(call.parameters).method)) return resize_filter_cuda(call, launch);
-  return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_resize<T>(call, launch); });
+CudaStatus resize_cuda(DeviceCalls calls, const CudaLaunch& launch) {
+  if (is_filter(ResizeParameters(calls.front()->parameters).method)) return resize_filter_cuda(calls, launch);
+  return launch_each(calls, [&](const StageCall<Device>& call) {
+    return visit_sample(call.in.type.sample, [&]<class T>(T) { return launch_resize<T>(call, launch); });
+  });
 }
 
 }  // namespace imgpipe

@@ -4,6 +4,7 @@
 
 #include "kernels/resize/filter_sample.cuh"
 #include "kernels/resize/filter_tile.cuh"
+#include "kernels/shared/image_group.cuh"
 
 namespace imgpipe {
 namespace {
@@ -12,11 +13,12 @@ namespace {
 constexpr int kFilterBlocks = kMultiprocessorThreads / (2 * kFilterThreads);
 constexpr std::int64_t kMaxFilterGrid = std::int64_t{1} << 30;
 
-// A block makes a tile at a time; its shared memory holds the arrays of FilterTile. The barrier: all threads
-// have finished the tile before the weights of the next one are written.
-template <class T>
-__global__ __launch_bounds__(kFilterThreads,
-                             kFilterBlocks) void filter_kernel(const __grid_constant__ FilterImage<T> image) {
+// A block makes a tile at a time, of image blockIdx.z; its shared memory holds the arrays of FilterTile. The
+// barrier: all threads have finished the tile before the weights of the next one are written.
+template <class T, std::size_t Most>
+__global__ __launch_bounds__(kFilterThreads, kFilterBlocks) void filter_kernel(
+    const __grid_constant__ ImageGroup<FilterImage<T>, Most> group) {
+  const FilterImage<T>& image = group.of_block();
   extern __shared__ uint4 filter_shared[];
   for (std::int64_t tile = blockIdx.x; tile < image.tiles; tile += gridDim.x) {
     FilterTile<T>(image, tile, reinterpret_cast<std::byte*>(filter_shared)).make();
@@ -42,7 +44,7 @@ CudaStatus launch_filter(const StageCall<Device>& call, const CudaLaunch& launch
     cudaError_t status = shared_bytes_of_a_block(most);
     // The attribute is the same for all calls, because threads launch concurrently.
     if (status == cudaSuccess)
-      status = cudaFuncSetAttribute(filter_kernel<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+      status = cudaFuncSetAttribute(filter_kernel<T, 1>, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
     if (status != cudaSuccess) return status;
     image = filter_image<T>(call, launch, most);
   }
@@ -51,16 +53,38 @@ CudaStatus launch_filter(const StageCall<Device>& call, const CudaLaunch& launch
     filter_output_kernel<T><<<blocks, kFilterThreads, 0, launch.stream>>>(image);
     return cudaGetLastError();
   }
-  filter_kernel<T>
-      <<<blocks, kFilterThreads, static_cast<std::size_t>(image.tiling.bytes), launch.stream>>>(image);
+  filter_kernel<T, 1>
+      <<<blocks, kFilterThreads, static_cast<std::size_t>(image.tiling.bytes), launch.stream>>>({{image}});
   return cudaGetLastError();
+}
+
+template <class T>
+CudaStatus launch_filters(DeviceCalls calls, const CudaLaunch& launch) {
+  const auto images = images_of(calls, [&](const StageCall<Device>& call) {
+    return filter_image<T>(call, launch, kFilterSharedBytes, calls.size());
+  });
+  const auto fits = [](const FilterImage<T>& image) { return image.tiling.fits(); };
+  if (images.size() == 1 || !std::ranges::all_of(images, fits))
+    return launch_each(calls, [&](const auto& call) { return launch_filter<T>(call, launch); });
+  std::int64_t tiles = 0;
+  int bytes = 0;
+  for (const FilterImage<T>& image : images) {
+    tiles = std::max(tiles, image.tiles);
+    bytes = std::max(bytes, image.tiling.bytes);
+  }
+  const auto blocks = static_cast<unsigned>(std::min(tiles, kMaxFilterGrid));
+  return launch_in_groups(images, [&]<std::size_t Most>(const ImageGroup<FilterImage<T>, Most>& group,
+                                                        unsigned count) {
+    filter_kernel<T, Most>
+        <<<dim3(blocks, 1, count), kFilterThreads, static_cast<std::size_t>(bytes), launch.stream>>>(group);
+  });
 }
 
 }  // namespace
 
-CudaStatus resize_filter_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return is_wide(call.in.type.sample) ? launch_filter<Sample16>(call, launch)
-                                      : launch_filter<Sample8>(call, launch);
+CudaStatus resize_filter_cuda(DeviceCalls calls, const CudaLaunch& launch) {
+  return is_wide(calls.front()->in.type.sample) ? launch_filters<Sample16>(calls, launch)
+                                                : launch_filters<Sample8>(calls, launch);
 }
 
 }  // namespace imgpipe

@@ -28,9 +28,10 @@ struct FilterImage {
   std::int64_t first_tiles = 0, second_tiles = 0, tiles = 0;
 };
 
-// Describes a call. Tiles fit into `max_bytes` of shared memory.
+// Describes a call, one of `images` in a launch. Tiles fit into `max_bytes` of shared memory.
 template <class T>
-FilterImage<T> filter_image(const StageCall<Device>& call, const CudaLaunch& launch, std::int64_t max_bytes) {
+FilterImage<T> filter_image(const StageCall<Device>& call, const CudaLaunch& launch, std::int64_t max_bytes,
+                            std::size_t images = 1) {
   const Resampling resampling = resampling_of(call.in.type, call.parameters);
   const FilterTables<FilterWeight<T>> tables = filter_tables<FilterWeight<T>>(resampling, call.table.data);
   const auto pass = [](const FilterTable<FilterWeight<T>>& table, std::int64_t begin, std::int64_t out) {
@@ -47,7 +48,7 @@ FilterImage<T> filter_image(const StageCall<Device>& call, const CudaLaunch& lau
   FilterWork work{{resampling.across.in, resampling.across.out, image.first.out, tables.across.window},
                   {resampling.down.in, resampling.down.out, image.second.out, tables.down.window},
                   kFilterSizes<T>,
-                  image.channels,
+                  image.channels * static_cast<std::int64_t>(images),
                   launch.multiprocessors};
   if (image.down_first) {
     std::swap(image.first, image.second);

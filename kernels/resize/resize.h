@@ -120,8 +120,8 @@ void resize_cpu(const StageCall<Host>& call, const Band& band);
 void resize_filter_cpu(const StageCall<Host>& call, const Band& band);
 void resize_f32_cpu(const StageCall<Host>& call, const Band& band);
 
-CudaStatus resize_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
-CudaStatus resize_filter_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus resize_cuda(DeviceCalls calls, const CudaLaunch& launch);
+CudaStatus resize_filter_cuda(DeviceCalls calls, const CudaLaunch& launch);
 CudaStatus resize_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

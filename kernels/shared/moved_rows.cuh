@@ -98,9 +98,8 @@ inline constexpr int kMovedUnit = Bytes % 4 == 0   ? 4
 // Copies rows, starting at byte `from` of each input row: `offset` is 16 * (from / 16); Words and `bits` are
 // the rest. A warp copies 512 bytes of a row, a block kMovedThreads / 32 rows at a time. No shared memory.
 template <int Words>
-__global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes planes, MovedRows moved,
-                                                                  std::int64_t offset, unsigned bits) {
-  const CopyPlane plane = moved_plane_of_block(planes);
+__device__ __forceinline__ void copy_plane_rows(const CopyPlane& plane, const MovedRows& moved,
+                                                std::int64_t offset, unsigned bits) {
   const std::int64_t x = (std::int64_t{blockIdx.x} * kWarpLanes + threadIdx.x % kWarpLanes) * 16;
   if (x >= moved.bytes) return;
   const std::int64_t left = moved.bytes - x;
@@ -117,6 +116,12 @@ __global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes pl
     shifted_words<Words>(in, bits, out);
     store_vector(plane.out + y * plane.out_stride + x, out, left);
   }
+}
+
+template <int Words>
+__global__ __launch_bounds__(kMovedThreads) void copy_rows_kernel(MovedPlanes planes, MovedRows moved,
+                                                                  std::int64_t offset, unsigned bits) {
+  copy_plane_rows<Words>(moved_plane_of_block(planes), moved, offset, bits);
 }
 
 // Reverses pixels of Bytes bytes. Lane i of a row writes the output from byte 16 * kVectors * i on, whose

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <type_traits>
 
 #include "kernels/stage.h"
 
@@ -35,6 +36,25 @@ inline constexpr std::array kToTensors{
     SamplePair{Sample::u8, Sample::bf16}, SamplePair{Sample::u16, Sample::f32},
     SamplePair{Sample::u16, Sample::f16}, SamplePair{Sample::u16, Sample::bf16}};
 
+// Runs a kernel for groups on one image.
+template <auto Group>
+CudaStatus run_alone(const StageCall<Device>& call, const CudaLaunch& launch) {
+  const std::array calls{&call};
+  return Group(calls, launch);
+}
+// Returns the row of a kernel for one image or for groups.
+template <auto Cuda>
+constexpr Kernel cuda_row(Sample in, Sample out) {
+  Kernel row{.backend = Backend::cuda, .in = in, .out = out};
+  if constexpr (std::is_same_v<decltype(Cuda), decltype(Kernel::cuda_group)>) {
+    row.cuda = run_alone<Cuda>;
+    row.cuda_group = Cuda;
+  } else {
+    row.cuda = Cuda;
+  }
+  return row;
+}
+
 // A row for each backend and pair of types. A build without CUDA has rows with nullptr, so that plans do not
 // depend on the build.
 template <const auto& All, auto Reference, auto Cpu, auto Cuda, auto Cuda16 = Cuda>
@@ -45,7 +65,7 @@ constexpr std::array kKernels = [] {
     *row++ = {.backend = Backend::reference, .in = in, .out = out, .reference = Reference};
     *row++ = {.backend = Backend::cpu, .in = in, .out = out, .cpu = Cpu};
     const bool bytes = is_byte(in) && is_byte(out);
-    *row++ = {.backend = Backend::cuda, .in = in, .out = out, .cuda = bytes ? Cuda : Cuda16};
+    *row++ = bytes ? cuda_row<Cuda>(in, out) : cuda_row<Cuda16>(in, out);
   }
   return rows;
 }();

@@ -373,6 +373,10 @@ CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call, const Cud
   return in_environment_of(kernel, [&] { return kernel.cuda(call, launch); });
 }
 
+CudaStatus run_cuda_group(const Kernel& kernel, DeviceCalls calls, const CudaLaunch& launch) {
+  return in_environment_of(kernel, [&] { return kernel.cuda_group(calls, launch); });
+}
+
 bool reads_counts(const Stage& stage, const Parameters& parameters) {
   return find_read_port(stage, ValueKind::counts, parameters) != nullptr;
 }

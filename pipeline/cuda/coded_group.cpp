@@ -63,16 +63,17 @@ void CodedGroup::prepare_decoding() {
 }
 
 void CodedGroup::upload(int pass) {
+  std::size_t before = decoded_.empty() ? 0 : context_.mark();
   for (std::size_t i = 0; i < decoded_.size(); ++i) {
     const Member& member = members_[decoded_[i]];
     const StagedJpeg& jpeg = *member.image->jpeg;
     const std::byte* const from = jpeg.bytes.untyped_view().data;
     context_.pinned.pin(from);
-    const std::size_t before = context_.mark();
     IMGPIPE_CUDA(
         cudaMemcpyAsync(streams_[i], from, jpeg.scan.bytes, cudaMemcpyHostToDevice, context_.stream.get()));
+    const std::size_t after = context_.mark();
     member.run->times().interval("upload", SpanKind::transfer, static_cast<std::int64_t>(jpeg.scan.bytes),
-                                 pass, before, context_.mark());
+                                 pass, std::exchange(before, after), after);
   }
 }
 

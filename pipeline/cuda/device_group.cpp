@@ -9,13 +9,15 @@ DeviceGroup::DeviceGroup(Context& context, std::vector<GroupImage> images)
   context_.begin();
   std::vector<CodedGroup::Member> members;
   for (const GroupImage& image : images_) {
-    DeviceRun& run = runs_.emplace_back(context_, image.plan, image.timeline, image.keep_outputs,
+    DeviceRun& run = runs_.emplace_back(context_, image.plan, image.timeline, tables_, image.keep_outputs,
                                         image.coded.jpeg && !image.steps_apart, image.track);
     members.push_back({&image.coded, &run});
     results_.emplace_back(image.plan.results.size());
   }
   codecs_.emplace(context_, std::move(members));
   try {
+    tables_.upload(context_);
+    for (DeviceRun& run : runs_) run.make_calls(tables_);
     codecs_->prepare_decoding();
   } catch (...) {
     (void)cudaStreamSynchronize(context_.stream.get());  // queued copies read the group's memory
@@ -37,7 +39,7 @@ void DeviceGroup::queue(const Passes& passes, EncodingMemory taken) {
   }
   for (int pass = passes.first; pass < passes.end; ++pass) {
     codecs_->launch_decoding(pass);
-    for (DeviceRun& run : runs_) run.launch(pass);
+    launch_steps(pass);
     if (pass == passes.first && taken == EncodingMemory::meanwhile) codecs_->prepare_encoding();
     codecs_->launch_encoding(pass);
   }
@@ -49,6 +51,19 @@ void DeviceGroup::queue(const Passes& passes, EncodingMemory taken) {
     if (images_[i].histograms != nullptr) runs_[i].download_histograms(*images_[i].histograms);
   }
   context_.mark_end();
+}
+
+void DeviceGroup::launch_steps(int pass) {
+  for (std::size_t i = 0; i < runs_.size();) {
+    std::vector<DeviceRun*> together{&runs_[i]};
+    std::int64_t pixels = images_[i].plan.input.pixels();
+    for (++i; i < runs_.size() && runs_[i].matches(*together.front()); ++i) {
+      pixels += images_[i].plan.input.pixels();
+      if (pixels > kSharedPixels) break;
+      together.push_back(&runs_[i]);
+    }
+    DeviceRun::launch(together, pass);
+  }
 }
 
 void DeviceGroup::finish() {

@@ -62,6 +62,11 @@ class DeviceGroup {
   [[nodiscard]] std::vector<Image>& results(std::size_t i) { return results_[i]; }
 
  private:
+  // Consecutive images share launches up to this size, so that the L2 cache holds a step's output for the
+  // next step.
+  static constexpr std::int64_t kSharedPixels = std::int64_t{4} << 20;
+
+  void launch_steps(int pass);
   [[nodiscard]] bool makes_file(std::size_t i) const;
   void download(std::size_t i, std::size_t result, const Passes& passes);
   void drop(std::size_t i);
@@ -69,6 +74,7 @@ class DeviceGroup {
   Context& context_;
   std::vector<GroupImage> images_;
   std::vector<std::vector<Image>> results_;  // by image
+  DeviceTables tables_;
   std::deque<DeviceRun> runs_;
   std::optional<CodedGroup> codecs_;
   Passes passes_;

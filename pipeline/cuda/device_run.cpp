@@ -1,12 +1,19 @@
 #include "pipeline/cuda/device_run.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "images/rounded_up.h"
 #include "kernels/gray/gray.h"
 #include "kernels/stage.h"
 #include "pipeline/stage_calls.h"
 
 namespace imgpipe {
+namespace {
+
+constexpr std::size_t kTableAlignment = 256;
+
+}  // namespace
 
 std::vector<DeviceBlock> device_blocks(const Program& program) {
   const auto bytes_of = [](const Value& image) { return image.planes() * device_bytes(image.plane()); };
@@ -44,35 +51,49 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
   return bytes + kBoundary * (images + std::ssize(program.counts) + 2 * std::ssize(plan.steps));
 }
 
-DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs, bool decodes,
-                     std::string track)
+void DeviceTables::add(const ConstantTable& table) {
+  const auto [at, is_new] = offsets_.try_emplace(table.get(), bytes_.size());
+  if (!is_new) return;
+  bytes_.insert(bytes_.end(), table->begin(), table->end());
+  bytes_.resize(rounded_up(bytes_.size(), kTableAlignment));
+}
+
+void DeviceTables::upload(Context& context) {
+  if (bytes_.empty()) return;
+  memory_ = context.arena.take(bytes_.size());
+  IMGPIPE_CUDA(
+      cudaMemcpyAsync(memory_, bytes_.data(), bytes_.size(), cudaMemcpyHostToDevice, context.stream.get()));
+}
+
+DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, DeviceTables& tables,
+                     bool keep_outputs, bool decodes, std::string track)
     : context_(context),
       plan_(plan),
       times_(context, timeline, std::move(track)),
-      program_(lower(plan, decodes ? kCudaDecodingTarget : kCudaTarget, {.outputs = keep_outputs})) {
-  memory_.resize(program_.values.size());
-  std::vector<std::byte*> scratch(program_.nodes.size());
+      program_(lower(plan, decodes ? kCudaDecodingTarget : kCudaTarget, {.outputs = keep_outputs})),
+      memory_(program_.values.size()),
+      scratch_(program_.nodes.size()) {
+  const auto constant_of = [this](ValueId value) { return program_.values[value].constant; };
   for (const DeviceBlock& block : device_blocks(program_)) {
+    if (!block.values.empty() && constant_of(block.values.front()) != nullptr) {
+      tables.add(constant_of(block.values.front()));
+      continue;
+    }
     std::byte* const memory = context_.arena.take(static_cast<std::size_t>(block.bytes));
     for (const ValueId value : block.values) memory_[value] = memory;
-    if (block.scratch_of) scratch[*block.scratch_of] = memory;
+    if (block.scratch_of) scratch_[*block.scratch_of] = memory;
   }
-  make_calls(scratch);
 }
 
-// Makes the nodes' calls and uploads constant tables. `scratch`: each node's scratch memory.
-void DeviceRun::make_calls(const std::vector<std::byte*>& scratch) {
+void DeviceRun::make_calls(const DeviceTables& tables) {
+  for (ValueId i = 0; i < program_.values.size(); ++i) {
+    if (const ConstantTable& table = program_.values[i].constant) memory_[i] = tables.of(table);
+  }
   const auto plane_of = [this](ValueId value, int i) { return plane(value, i); };
   const auto data_of = [this](ValueId value) { return memory_[value]; };
   for (std::size_t i = 0; i < program_.nodes.size(); ++i) {
     calls_.push_back(stage_call<Device>(program_, program_.nodes[i], plane_of, data_of, plane_of));
-    calls_.back().scratch = scratch[i];
-  }
-  for (ValueId i = 0; i < program_.values.size(); ++i) {
-    const auto& constant = program_.values[i].constant;
-    if (constant == nullptr) continue;
-    IMGPIPE_CUDA(cudaMemcpyAsync(memory_[i], constant->data(), constant->size(), cudaMemcpyHostToDevice,
-                                 context_.stream.get()));
+    calls_.back().scratch = scratch_[i];
   }
 }
 
@@ -104,22 +125,52 @@ std::size_t DeviceRun::upload(const ConstHostView& rows, std::int64_t first, int
   return end;
 }
 
-void DeviceRun::launch(int pass) {
-  std::size_t before = context_.mark();
-  const CudaLaunch launch{context_.stream.get(), context_.multiprocessors};
-  for (std::size_t i = 0; i < calls_.size(); ++i) {
-    if (program_.nodes[i].by_decoder) continue;
-    const std::string& label = plan_.steps[program_.nodes[i].step].label;
+bool DeviceRun::matches(const DeviceRun& other) const {
+  const auto alike = [](const FrameType& a, const FrameType& b) {
+    return a.color_channels == b.color_channels && a.alpha == b.alpha && a.layout == b.layout &&
+           a.sample == b.sample;
+  };
+  return std::ranges::equal(program_.nodes, other.program_.nodes, [&](const Node& a, const Node& b) {
+    return a.stage == b.stage && a.parameters == b.parameters && a.by_decoder == b.by_decoder &&
+           alike(a.in, b.in) && alike(a.out, b.out);
+  });
+}
+
+void DeviceRun::launch_node(std::span<DeviceRun* const> runs, std::size_t node) {
+  const DeviceRun& first = *runs.front();
+  const CudaLaunch launch{first.context_.stream.get(), first.context_.multiprocessors};
+  const Node& common = first.program_.nodes[node];
+  const Kernel* const kernel = find_kernel(*common.stage, Backend::cuda, common.in.sample, common.out.sample);
+  if (runs.size() == 1 || kernel == nullptr || kernel->cuda_group == nullptr) {
+    for (const DeviceRun* const run : runs)
+      IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*common.stage, run->calls_[node], launch)));
+    return;
+  }
+  std::vector<const StageCall<Device>*> calls;
+  for (const DeviceRun* const run : runs) calls.push_back(&run->calls_[node]);
+  IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda_group(*kernel, calls, launch)));
+}
+
+void DeviceRun::launch(std::span<DeviceRun* const> runs, int pass) {
+  DeviceRun& first = *runs.front();
+  std::size_t before = first.context_.mark();
+  for (std::size_t i = 0; i < first.calls_.size(); ++i) {
+    if (first.program_.nodes[i].by_decoder) continue;
+    const std::string& label = first.plan_.steps[first.program_.nodes[i].step].label;
     const Range range(label);
     // A table is timed together with the node that reads it.
-    if (program_.nodes[i].table_out()) {
-      IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*program_.nodes[i].stage, calls_[i], launch)));
-      ++i;
+    if (first.program_.nodes[i].table_out()) launch_node(runs, i++);
+    launch_node(runs, i);
+    const std::size_t after = first.context_.mark();
+    const auto bytes_of = [i](const DeviceRun* run) { return run->program_.nodes[i].bytes_moved(); };
+    double all = 0;
+    for (const DeviceRun* const run : runs) all += static_cast<double>(bytes_of(run));
+    double from = 0;
+    for (DeviceRun* const run : runs) {
+      const double to = run == runs.back() ? 1 : from + static_cast<double>(bytes_of(run)) / all;
+      run->times_.share(label, SpanKind::kernel, bytes_of(run), pass, before, after, {from, to});
+      from = to;
     }
-    const Node& node = program_.nodes[i];
-    IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*node.stage, calls_[i], launch)));
-    const std::size_t after = context_.mark();
-    times_.interval(label, SpanKind::kernel, node.bytes_moved(), pass, before, after);
     before = after;
   }
 }

@@ -1,13 +1,16 @@
 // Queues the upload, steps and download of one image on a stream. Used by the engine and by lanes.
 #pragma once
 
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "images/image.h"
 #include "kernels/shared/luma.h"
 #include "kernels/stage_call.h"
+#include "pipeline/constant_tables.h"
 #include "pipeline/cuda/device_memory.h"
 #include "pipeline/cuda/device_times.h"
 #include "pipeline/graph.h"
@@ -27,14 +30,32 @@ struct DeviceBlock {
 // An upper bound of the device memory of a plan; `keep_outputs`: each step's output has its own memory.
 [[nodiscard]] std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs);
 
+// The constant tables of a group of images. Images that share a table share its copy on the device.
+class DeviceTables {
+ public:
+  void add(const ConstantTable& table);
+  // Takes memory from the context's arena and uploads all tables.
+  void upload(Context& context);
+  // Returns the copy on the device.
+  [[nodiscard]] std::byte* of(const ConstantTable& table) const { return memory_ + offsets_.at(table.get()); }
+
+ private:
+  std::byte* memory_ = nullptr;
+  std::vector<std::byte> bytes_;
+  std::map<const void*, std::size_t> offsets_;  // by address of the table, in bytes_
+};
+
 class DeviceRun {
  public:
-  // Takes memory from the context's arena for the whole plan. Spans go to the timeline, on `track`. With
+  // Takes memory from the context's arena for the whole plan, except for constant tables, which it adds to
+  // `tables`. Spans go to the timeline, on `track`. With
   // `keep_outputs` steps do not reuse memory. With `decodes` the device's decoder also performs the first
   // operations that fusion_table() lists. All functions throw Error(memory) if device memory does not
   // suffice, and Error(device). `plan` and `timeline` must outlive this.
-  DeviceRun(Context& context, const Plan& plan, Timeline& timeline, bool keep_outputs, bool decodes = false,
-            std::string track = kDeviceTrack);
+  DeviceRun(Context& context, const Plan& plan, Timeline& timeline, DeviceTables& tables, bool keep_outputs,
+            bool decodes = false, std::string track = kDeviceTrack);
+  // Must be called once, after DeviceTables::upload().
+  void make_calls(const DeviceTables& tables);
 
   [[nodiscard]] Context& context() const { return context_; }
   [[nodiscard]] const Plan& plan() const { return plan_; }
@@ -52,8 +73,10 @@ class DeviceRun {
 
   // Queues the upload of rows, the first of them row `first` of the image. Returns the mark after it.
   std::size_t upload(const ConstHostView& rows, std::int64_t first, int pass);
-  // Queues the steps.
-  void launch(int pass);
+  // Queues the steps of runs that match(), in shared launches where kernels support them.
+  static void launch(std::span<DeviceRun* const> runs, int pass);
+  // Whether both run the same kernels with the same parameters on images with the same channels and layouts.
+  [[nodiscard]] bool matches(const DeviceRun& other) const;
   // Result i of the plan, and the last result, which is encoded.
   [[nodiscard]] ConstDeviceView result(std::size_t i) const { return plane(program_.results[i], 0); }
   [[nodiscard]] ConstDeviceView result() const { return plane(program_.results.back(), 0); }
@@ -67,14 +90,15 @@ class DeviceRun {
   void record_spans() { times_.record_spans(); }
 
  private:
-  void make_calls(const std::vector<std::byte*>& scratch);
+  static void launch_node(std::span<DeviceRun* const> runs, std::size_t node);
   [[nodiscard]] DeviceView plane(ValueId value, int i) const;
 
   Context& context_;
   const Plan& plan_;
   DeviceTimes times_;
   const Program program_;
-  std::vector<std::byte*> memory_;  // by ValueId
+  std::vector<std::byte*> memory_;   // by ValueId
+  std::vector<std::byte*> scratch_;  // by node
   std::vector<StageCall<Device>> calls_;
 };
 

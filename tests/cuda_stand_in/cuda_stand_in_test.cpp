@@ -230,7 +230,10 @@ std::string device_text(const Plan& plan, bool keep_outputs, bool decodes) {
   PinnedMemory pinned(PinnedMemory::When::on_demand);
   Context context(pinned);
   Timeline timeline;
-  const DeviceRun run(context, plan, timeline, keep_outputs, decodes);
+  DeviceTables tables;
+  DeviceRun run(context, plan, timeline, tables, keep_outputs, decodes);
+  tables.upload(context);
+  run.make_calls(tables);
   std::string text;
   for (const std::size_t bytes : runtime.blocks) text += std::to_string(bytes) + " ";
   const auto add = [&](const void* at) {
@@ -274,7 +277,11 @@ std::string decoding_text(const Plan& plan, bool decodes) {
   PinnedMemory pinned(PinnedMemory::When::on_demand);
   Context context(pinned);
   Timeline timeline;
-  const DeviceRun::DecodedTo to = DeviceRun(context, plan, timeline, false, decodes).decoded_to();
+  DeviceTables tables;
+  DeviceRun run(context, plan, timeline, tables, false, decodes);
+  tables.upload(context);
+  run.make_calls(tables);
+  const DeviceRun::DecodedTo to = run.decoded_to();
   return to.row + (to.pixels.empty() ? "" : " pixels") +
          (to.grey.empty() ? "" : " grey " + std::to_string(static_cast<int>(to.luma))) +
          (to.counts == nullptr ? "" : " counts");
