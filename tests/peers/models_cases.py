@@ -161,7 +161,7 @@ class Alpha:
     name = "CLIP with alpha"
 
     def __init__(self, transformers):
-        # Since 5.24 or earlier, transparent pixels are blended with white; before, alpha is dropped.
+        # Since 5.21 transparent pixels are blended with white; before, alpha is dropped.
         self.stages = shortest(224, "bicubic", 224, "clip")
         self.made = processor(transformers, "CLIP", "clip", resample=Image.BICUBIC, size={"shortest_edge": 224},
                               crop_size={"height": 224, "width": 224}, do_center_crop=True, do_convert_rgb=True)

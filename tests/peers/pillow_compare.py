@@ -8,6 +8,7 @@ the images of the directory with Pillow's results, on the reference, on the CPU 
 if there is a device. Each --version is compared in a separate virtual environment, which is made if it is missing;
 without --version, the installed Pillow.
 
+    --jobs N          share the cases among N processes, each of which prints the sums of its share
     --seed N          other random cases (default: 1)
     --case K          only case K; a difference prints the command
     --engine NAME     reference, cuda, or cpu:TARGET; may be repeated
@@ -36,6 +37,8 @@ def arguments():
     parser.add_argument("--corpus", type=pathlib.Path)
     parser.add_argument("--version", action="append", default=[])
     parser.add_argument("--environments", type=pathlib.Path, default=pathlib.Path("build/peers"))
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--share", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--case", type=int)
     parser.add_argument("--engine", action="append", default=[])
@@ -72,7 +75,7 @@ def compare_versions(options):
         python = python_with(version, options.environments)
         codes.append(77 if python is None else
                      subprocess.run([python, __file__, *others], check=False).returncode)
-    return 1 if any(code not in (0, 77) for code in codes) else max(codes)
+    return next((code for code in codes if code not in (0, 77)), max(codes))
 
 
 # ---- comparison ----------------------------------------------------------------------------------------------------
@@ -132,7 +135,7 @@ def engines_of(server, wanted):
 
 def compare_random(comparison, options, command):
     from pillow_cases import Case  # pylint: disable=import-outside-toplevel
-    numbers = range(options.cases) if options.case is None else [options.case]
+    numbers = range(options.share, options.cases, options.jobs) if options.case is None else [options.case]
     for number in numbers:
         case = Case(options.seed, number)
         size = "x".join(map(str, case.image.size))
@@ -146,7 +149,8 @@ def compare_files(comparison, options, command):
     from PIL import Image  # pylint: disable=import-outside-toplevel
     from pillow_cases import MODES, file_cases  # pylint: disable=import-outside-toplevel
     count = 0
-    for path in sorted(path for path in options.corpus.rglob("*") if path.is_file()):
+    paths = sorted(path for path in options.corpus.rglob("*") if path.is_file())
+    for path in paths[options.share::options.jobs]:
         try:
             with Image.open(path) as file:
                 image = file.copy() if file.mode in MODES else file.convert("RGB")
@@ -160,10 +164,19 @@ def compare_files(comparison, options, command):
     return count
 
 
+def share_cases(jobs):
+    """Runs this script once for each share; returns its exit code."""
+    shares = [subprocess.Popen([sys.executable, __file__, *sys.argv[1:], "--share", str(share)])
+              for share in range(jobs)]
+    return max(share.wait() for share in shares)
+
+
 def main():
     options = arguments()
     if options.version:
         return compare_versions(options)
+    if options.jobs > 1 and "--share" not in sys.argv:
+        return share_cases(options.jobs)
     try:
         from PIL import __version__ as pillow  # pylint: disable=import-outside-toplevel
     except ImportError as missing:
