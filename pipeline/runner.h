@@ -39,14 +39,14 @@ struct RunnerSettings {
 struct RunReport {
   Shape input, output;
   std::optional<TensorType> tensor{};  // if the result is one; `output` is then its frame()
-  std::string implementation;         // "cpu", "cuda", "reference"
-  std::string processor;              // the name of the processor that did the work
-  std::string why;                    // the reason for auto's choice; empty if the device was named
-  std::vector<std::string> steps;     // labels, as in the program's report
-  std::vector<TimeRow> rows;          // reading of the pixels, transfers, steps
-  std::vector<ContrastRange> ranges;  // of the contrast steps
-  std::vector<std::string> notes;     // steps left out and why; warnings about devices
-  double wall_ms = 0;                 // of the whole call of run()
+  std::string implementation;          // "cpu", "cuda", "reference"
+  std::string processor;               // the name of the processor that did the work
+  std::string why;                     // the reason for auto's choice; empty if the device was named
+  std::vector<std::string> steps;      // labels, as in the program's report
+  std::vector<TimeRow> rows;           // reading of the pixels, transfers, steps
+  std::vector<ContrastRange> ranges;   // of the contrast steps
+  std::vector<std::string> notes;      // steps left out and why; warnings about devices
+  double wall_ms = 0;                  // of the whole call of run()
 };
 
 struct RunResult {

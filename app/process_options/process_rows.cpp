@@ -77,22 +77,23 @@ std::vector<OptionRow> action_rows() {
 }
 
 std::vector<OptionRow> output_rows() {
-  return {{"Output", "tensor", "FILE", nullptr,
-           "Write the tensors of all inputs into one file instead of OUTPUT: FILE.npy, with the inputs' names "
-           "in FILE.npy.names.txt, or FILE.safetensors, which holds the names. Rows are in the order of the "
-           "inputs. The last stage must be normalize, and all tensors must have the same shape"},
-          {"Output", "update", nullptr, nullptr,
-           "Process only images that are not up to date: the output does not exist, or the output, the input "
-           "or the options changed since --update made it, as recorded in .imgpipe-update.ndjson in OUTPUT"},
-          {"Output", "metadata", "NAME", "keep",
-           "keep: preserve what the output format can store of ICC profile, EXIF, XMP, IPTC, comments, "
-           "texts, resolution and, from TIFF to TIFF, description and GeoTIFF, and report dropped metadata; "
-           "strip: remove everything",
-           choice_names(kMetadata)},
-          {"Output", "sync", "NAME", "yes",
-           "yes: outputs and reports survive a power failure once the run has ended; no: the file system "
-           "decides, which is faster for tiny files",
-           choice_names(kSync)}};
+  return {
+      {"Output", "tensor", "FILE", nullptr,
+       "Write the tensors of all inputs into one file instead of OUTPUT: FILE.npy, with the inputs' names "
+       "in FILE.npy.names.txt, or FILE.safetensors, which holds the names. Rows are in the order of the "
+       "inputs. The last stage must be normalize, and all tensors must have the same shape"},
+      {"Output", "update", nullptr, nullptr,
+       "Process only images that are not up to date: the output does not exist, or the output, the input "
+       "or the options changed since --update made it, as recorded in .imgpipe-update.ndjson in OUTPUT"},
+      {"Output", "metadata", "NAME", "keep",
+       "keep: preserve what the output format can store of ICC profile, EXIF, XMP, IPTC, comments, "
+       "texts, resolution and, from TIFF to TIFF, description and GeoTIFF, and report dropped metadata; "
+       "strip: remove everything",
+       choice_names(kMetadata)},
+      {"Output", "sync", "NAME", "yes",
+       "yes: outputs and reports survive a power failure once the run has ended; no: the file system "
+       "decides, which is faster for tiny files",
+       choice_names(kSync)}};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace imgpipe {
 
-// Reads an EXIF block, with or without "Exif\0\0". Upright for other values; nullopt if there is no
+// Reads an EXIF block, with or without "Exif\0\0". Upright for other values; nullopt without an
 // orientation, so that XMP counts.
 [[nodiscard]] std::optional<Orientation> pillow_exif_orientation(std::span<const std::byte> block);
 // Searches XMP for tiff:Orientation, without parsing it.

@@ -158,11 +158,11 @@ void OutputFile::overwrite(std::uint64_t at, std::span<const std::byte> bytes) {
 void OutputFile::read_back(std::uint64_t at, std::span<std::byte> bytes) const {
   check_replaced();
   while (!bytes.empty()) {
-    const ssize_t count =
-        ::pread(state_->descriptor, bytes.data(), bytes.size(), static_cast<off_t>(at));
+    const ssize_t count = ::pread(state_->descriptor, bytes.data(), bytes.size(), static_cast<off_t>(at));
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0)
-      throw Error(ErrorKind::output, "cannot read the temporary file: " + system_reason(count < 0 ? errno : EIO));
+      throw Error(ErrorKind::output,
+                  "cannot read the temporary file: " + system_reason(count < 0 ? errno : EIO));
     bytes = bytes.subspan(static_cast<std::size_t>(count));
     at += static_cast<std::uint64_t>(count);
   }

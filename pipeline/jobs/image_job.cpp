@@ -123,8 +123,7 @@ void ImageJob::make_output() {
   if (settings_.make_row_consumer) {
     output_shape_ = shape;
     lost_profile_ = header_.profile;
-    consumer_ =
-        naming(files_.input_name, [&] { return settings_.make_row_consumer(files_, image_.plan); });
+    consumer_ = naming(files_.input_name, [&] { return settings_.make_row_consumer(files_, image_.plan); });
     writer_ = std::move(consumer_.writer);
     return;
   }

@@ -186,8 +186,7 @@ void InputJob::check_page(const ImageHeader& header, const Plan& plan) {
   max_pixels_ = std::max(max_pixels_, header.shape.pixels());
   if (std::exchange(checked_, header.shape) == header.shape) return;
   check_(plan, header);
-  if (!settings_.make_row_consumer) 
-    (void)storable_shape(files_.format, plan.output, plan.tensor.has_value());
+  if (!settings_.make_row_consumer) (void)storable_shape(files_.format, plan.output, plan.tensor.has_value());
 }
 
 void InputJob::check_pages() {

@@ -31,8 +31,8 @@ std::string upper(std::string text) {
 // The rows before those of tensors (tensor_codec_test.cpp).
 std::span<const Codec> image_codecs() {
   const auto all = codec_table();
-  return all.first(static_cast<std::size_t>(
-      std::ranges::find(all, true, &Codec::holds_tensors) - all.begin()));
+  return all.first(
+      static_cast<std::size_t>(std::ranges::find(all, true, &Codec::holds_tensors) - all.begin()));
 }
 
 Bytes written(const Codec& codec, const Image& image, const EncodeOptions& options = {}) {
