@@ -10,8 +10,8 @@
 
 namespace imgpipe {
 
-// Reads an EXIF block, with or without "Exif\0\0". Upright for other values; nullopt without an
-// orientation, so that XMP counts.
+// Reads an EXIF block, with or without "Exif\0\0". Upright for other values; nullopt without an orientation:
+// then XMP counts.
 [[nodiscard]] std::optional<Orientation> pillow_exif_orientation(std::span<const std::byte> block);
 // Searches XMP for tiff:Orientation, without parsing it.
 [[nodiscard]] Orientation pillow_xmp_orientation(std::span<const std::byte> packet);

@@ -23,8 +23,9 @@
 namespace imgpipe {
 namespace {
 
-// The buffers and tables of the strict decoders, which are larger than zlib's.
-constexpr std::int64_t kDecoderBytes = std::int64_t{448} << 10;
+// The buffers and tables of the strict decoders: the one of plain files, and libpng, which needs more than
+// zlib.
+constexpr std::int64_t kPlainDecoderBytes = std::int64_t{448} << 10, kLibraryBytes = std::int64_t{208} << 10;
 
 struct Pass {
   std::int64_t left, top, across, down;
@@ -157,7 +158,8 @@ class PillowPngReader final : public WholeImageReader {
   }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
-    return WholeImageReader::working_bytes(whole) + 3 * row_bytes(png().frame.width) + kDecoderBytes;
+    return WholeImageReader::working_bytes(whole) + 3 * row_bytes(png().frame.width) +
+           (png().interlaced || png().depth > 8 ? kLibraryBytes : kPlainDecoderBytes);
   }
 
  protected:
