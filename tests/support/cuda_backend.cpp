@@ -124,7 +124,8 @@ std::string run_on_cuda(const Stage& stage, const StageCall<Host>& call) {
   const Sample in = call.in.type.sample;
   const Sample out = makes_pixels(stage) ? call.out.type.sample : in;
   const Stage* const maker = table_maker(stage, call.parameters, Backend::cuda, in, out);
-  const bool makes_table = maker != nullptr && call.table.bytes == 0;
+  // A constant table is made by the host; it may be empty.
+  const bool makes_table = maker != nullptr && !maker->ports.in.empty() && call.table.bytes == 0;
   return run_on_cuda(
       [&](const StageCall<Device>& device, const CudaLaunch& launch) {
         if (makes_table) IMGPIPE_CUDA(static_cast<cudaError_t>(run_cuda(*maker, device, launch)));
