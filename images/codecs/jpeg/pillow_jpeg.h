@@ -1,4 +1,4 @@
-// Pillow's rules for JPEG (JpegImagePlugin.py, ImageFile.py and JpegDecode.c of Pillow 13.0.0).
+// Pillow's rules for JPEG (its modules JpegImagePlugin, ImageFile and JpegDecode, 13.0.0).
 #pragma once
 
 #include <cstddef>

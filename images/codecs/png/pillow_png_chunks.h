@@ -1,4 +1,4 @@
-// The chunks of a PNG as Pillow 13.0.0 walks them (PngImagePlugin.py). A chunk before the pixels must be
+// The chunks of a PNG as Pillow 13.0.0 walks them (PngImagePlugin). A chunk before the pixels must be
 // complete, with a correct CRC; a chunk after them must be complete if Pillow can read its header.
 #pragma once
 

@@ -186,7 +186,8 @@ class TgaReader final : public Reader {
       : tga_(header), pixels_(bytes, header, options.lenient()), stored_(bytes.subspan(header.pixels_at)) {
     header_ = image_header(header, options);
     const std::int64_t needed = tga_.width * tga_.height * tga_.pixel_bytes();
-    if (!options.lenient() && needed > static_cast<std::int64_t>(stored_.size())) fail("the file is truncated");
+    if (!options.lenient() && needed > static_cast<std::int64_t>(stored_.size()))
+      fail("the file is truncated");
     warn_of_trailing_bytes(bytes, header.pixels_at + static_cast<std::size_t>(needed), warnings_);
   }
 
