@@ -95,7 +95,9 @@ TEST(TensorCodec, HeadersFillTheGivenSize) {
         .dimensions = {2, 3, 224, 224}, .sample = Sample::f16, .mark = Mark::result, .names = names};
     for (const std::size_t size : {std::size_t{0}, std::size_t{64}, std::size_t{1024}}) {
       std::string text = tensor_header(format, header, size);
-      if (size == 1024) EXPECT_EQ(text.size(), size);
+      if (size == 1024) {
+        EXPECT_EQ(text.size(), size);
+      }
       EXPECT_GE(text.size(), size);
       const std::size_t header_bytes = text.size();
       text.resize(header_bytes + 2UL * 3 * 224 * 224 * 2);

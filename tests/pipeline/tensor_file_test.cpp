@@ -111,7 +111,9 @@ class Trial {
     EXPECT_EQ(stored.shape, shape);
     EXPECT_EQ(stored.data, data);
     EXPECT_EQ(load_text(path + ".names.txt"), lines);
-    if (format_ == Format::safetensors) EXPECT_EQ(stored.names, names);
+    if (format_ == Format::safetensors) {
+      EXPECT_EQ(stored.names, names);
+    }
     EXPECT_EQ(directory_.names(), (std::vector<std::string>{"t", "t.names.txt"}));
   }
 
@@ -126,7 +128,10 @@ class Trial {
 };
 
 ImageFiles files_of(std::size_t input) {
-  return {.input_name = name_of(input), .number = input};
+  ImageFiles files;
+  files.input_name = name_of(input);
+  files.number = input;
+  return files;
 }
 
 TEST(TensorFile, RowsAreInTheOrderOfInputsWithoutGaps) {

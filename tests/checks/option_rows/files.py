@@ -14,7 +14,7 @@ ROWS = [
     Row("--max-pixels", "imgpipe a.png o.png --max-pixels 3071", "refused: 64x48 are 3072 pixels",
         lambda r: "--max-pixels" in r.err and not r.there("o.png"), code=1),
     Row("--accept", "head -c -12 a.png >u.png; imgpipe u.png o.png --accept pillow",
-        "written with a warning: the end is missing; without it, exit 1 and no output",
+        "written; strict: no output",
         lambda r: "warning: u.png: damaged PNG" in r.err and r.info("o.png")["width_pixels"] == 64 and
         r.run("imgpipe u.png p.png").code == 1 and not r.there("p.png")),
     Row("--accept", "imgpipe cut.jpg o.png --accept lenient", "the same as with `--lenient`",

@@ -38,7 +38,7 @@ ROWS = [
     Row("--max-pixels", "imgpipe stats a.png --max-pixels 3071", "refused: 64x48 are 3072 pixels",
         lambda r: "--max-pixels" in r.err, code=1),
     Row("--accept", "head -c -12 a.png >u.png; imgpipe stats u.png --accept pillow",
-        "counted, with a warning; without it, exit 1",
+        "counted; strict: exit 1",
         lambda r: "1 counted" in r.out and "damaged" in r.err and r.run("imgpipe stats u.png").code == 1),
     Row("--lenient", "imgpipe stats cut.jpg --lenient", "counted, with a warning; without it, exit 1",
         lambda r: "1 counted" in r.out and "damaged" in r.err and r.run("imgpipe stats cut.jpg").code == 1),
