@@ -22,7 +22,7 @@ ROWS = [
         lambda r: "mine.json" in r.err, code=2),
     Row("-r --recursive", "imgpipe info in {} --json -", "three images, including `in/sub`",
         lambda r: inputs_of(r) == TREE),
-    Row("--accept", "imgpipe info a.png --accept pillow --json -", "its properties as read with this option",
+    Row("--accept", "imgpipe info a.png --accept pillow --json -", "its properties, read by Pillow's rules",
         lambda r: r.json()["images"][0]["width_pixels"] == 64),
     Row("--lenient", "imgpipe info cut.jpg --lenient", "its properties; the headers are complete",
         lambda r: "96x64 pixels" in r.out),
