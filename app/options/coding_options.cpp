@@ -23,8 +23,8 @@ std::vector<OptionRow> decoding_rows() {
        {std::string(kColorBands)}},
       {"Input", "max-pixels", "N", "268435456", "Reject larger images; 100M and 47MP are accepted"},
       {"Input", "accept", "NAME", "strict",
-       "Which damaged files are read: strict: none; lenient: the intact parts, the rest as mid-grey; pillow: "
-       "JPEG and PNG that Pillow 13.0 reads, with its pixels",
+       "Damaged files: strict rejects them; lenient reads the intact parts, the rest as mid-grey; pillow "
+       "reads JPEG and PNG that Pillow 13.0 reads, with its pixels",
        choice_names(kAcceptances)},
       {"Input", "lenient", nullptr, nullptr, "The same as --accept lenient"},
       {"Input", "no-orient", nullptr, nullptr, "Ignore the EXIF orientation"},

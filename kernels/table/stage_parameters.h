@@ -306,7 +306,7 @@ inline constexpr std::array kResizeParameters{
               .kind = Parameter::Kind::integer,
               .most = kMaxResizeSide},
     Parameter{.name = "percent",
-              .help = "Of width and height, instead of a size in pixels; short form: resize:50%",
+              .help = "Percent of width and height, instead of a size in pixels; short form: resize:50%",
               .kind = Parameter::Kind::decimal,
               .most = kMaxResizePercent},
     Parameter{.name = "rule",

@@ -73,11 +73,10 @@ constexpr std::array kTexts{
     StageText{.stage = "resize",
               .rule =
                   "Scales to WxH, N% of both sides, or a size by the shorter or longer side. linear: "
-                  "interpolates between the four nearest pixels, with "
-                  "weights of 1/256 along each axis (1/65536 for 16 bits), rounded once; area: the exact "
-                  "mean of the area that a new pixel covers; nearest: the pixel at the centre; box and the "
-                  "others: Pillow's filters. The planner inserts the canvas of fit=contain. Skipped if the "
-                  "image already has that size.",
+                  "interpolates between the four nearest pixels, with weights of 1/256 along each axis "
+                  "(1/65536 for 16 bits), rounded once; area: the exact mean of the area that a new pixel "
+                  "covers; nearest: the pixel at the centre; box and the others: Pillow's filters. The "
+                  "planner inserts the canvas of fit=contain. Skipped if the image already has that size.",
               .equals = "cv2.resize INTER_LINEAR_EXACT (linear), INTER_AREA by whole factors (area; "
                         "docs/pixels.md has the exceptions); Pillow's resize (nearest and the filters), "
                         "ImageOps.fit (cover), ImageOps.pad (contain)",
@@ -98,9 +97,10 @@ constexpr std::array kTexts{
               .example = "crop:640x480+10+20"},
     StageText{.stage = "pad",
               .rule =
-                  "The image on a canvas of one colour, which must not be smaller. The position names the "
-                  "sides that the image touches; between others it is centred, with halves rounded to "
-                  "even. Alpha is padded with the colour's alpha. Short form: pad:640x480:white.",
+                  "The image on a canvas of one colour, which must not be smaller than the image. The "
+                  "position names the sides that the image touches; between the others it is centred, with "
+                  "halves rounded to even. Alpha is padded with the colour's alpha. Short form: "
+                  "pad:640x480:white.",
               .equals = "Pillow's ImageOps.pad, after its resizing",
               .example = "pad:640x480:white"},
     StageText{.stage = "flip",
@@ -176,7 +176,7 @@ constexpr std::array kTexts{
         .stage = "normalize",
         .rule = "v becomes (v/white - mean) / std, by a table of all values for each channel. Each operation "
                 "is rounded as in the library that formula names; float16 and bfloat16 are the float32 "
-                "rounded once more. Only the last step; without alpha, of 8 or 16 bits.",
+                "rounded once more. Only as the last step, for images of 8 or 16 bits without alpha.",
         .equals = "CLIPImageProcessor and others of transformers that use numpy; torchvision's ToTensor "
                   "and Normalize (totensor), v2.ToDtype and v2.Normalize (torchvision-v2)",
         .example = "resize:224:224,normalize:clip"},
