@@ -1,5 +1,5 @@
-// The type of a tensor: the array of floats that normalize makes of an image, and that .npy and .safetensors
-// files hold (docs/pixels.md).
+// The type of a tensor: the array of floats that normalize makes from an image, and that .npy and
+// .safetensors files hold (docs/pixels.md).
 #pragma once
 
 #include <array>

@@ -132,7 +132,7 @@ void run_reference(const Stage& stage, const StageCall<Host>& call);
 void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 [[nodiscard]] CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call,
                                   const CudaLaunch& launch);
-// All calls are for this kernel, which has cuda_group.
+// All calls must be for this kernel, which must have cuda_group.
 [[nodiscard]] CudaStatus run_cuda_group(const Kernel& kernel, DeviceCalls calls, const CudaLaunch& launch);
 
 // Returns nullptr if no port has that kind.

@@ -14,7 +14,7 @@ struct NamedColor {
   std::uint32_t rgb;
 };
 
-// Section 6.1 of the specification.
+// CSS Color Module Level 4, section 6.1.
 constexpr NamedColor kOpaqueColors[] = {{"aliceblue", 0xF0F8FF},
                                         {"antiquewhite", 0xFAEBD7},
                                         {"aqua", 0x00FFFF},

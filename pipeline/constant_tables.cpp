@@ -35,7 +35,7 @@ class TableCache {
 
  private:
   std::mutex mutex_;
-  std::vector<CachedTable> tables_;  // as many as live plans use
+  std::vector<CachedTable> tables_;  // those that live plans use
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace imgpipe {
 namespace {
 
-// Writes the values of a step, those of required parameters and those that differ from the presets.
+// Formats the values of a step: those of required parameters, and those that differ from the presets.
 class ValuesText {
  public:
   ValuesText(const Stage& stage, const Parameters& values, const Parameters& presets)
@@ -24,7 +24,7 @@ class ValuesText {
   }
 
  private:
-  // Writes a size that is one value in the text. Returns the number of first parameters that are done.
+  // Formats a size as one value. Returns the number of first parameters that it covers.
   std::size_t write_size() {
     percent_ = percent_row(stage_);
     if (percent_ && values_[*percent_] != presets_[*percent_]) {
@@ -64,7 +64,7 @@ class ValuesText {
   std::string text_;
   std::optional<std::size_t> percent_;
   bool by_position_ = true;
-  bool list_is_set_ = false;  // the text sets an earlier value of the list that value i belongs to
+  bool list_is_set_ = false;  // whether text_ sets an earlier value of the same list
   std::size_t written_ = 0;   // the last value in the text
 };
 

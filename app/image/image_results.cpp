@@ -135,7 +135,7 @@ std::vector<StageFile> stage_files(const std::string& directory, const Plan& pla
   for (std::size_t i = 0; !directory.empty() && i < plan.steps.size(); ++i) {
     if (std::ranges::none_of(plan.parts(i), makes_image)) continue;
     std::string name = (i < 9 ? "0" : "") + std::to_string(i + 1) + "_" + plan.steps[i].label + ".png";
-    // Some file systems reject the first two of these characters; lists of values contain the last.
+    // Some file systems reject '#' and ':'. A list of values contains '/', which separates directories.
     std::ranges::replace_if(
         name, [](char c) { return c == '#' || c == ':' || c == '/'; }, '-');
     files.push_back({i, (fs::path(directory) / name).string()});

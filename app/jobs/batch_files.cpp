@@ -57,7 +57,8 @@ std::string tree_of_name(const std::string& name) {
 
 class Finder {
  public:
-  // `run` determines the outputs; nullptr: finds inputs only. `keeps_order`: in the order of arguments.
+  // `run` determines the outputs; nullptr: finds inputs only. `keeps_order`: inputs stay in the order of the
+  // arguments.
   Finder(const InputOptions& input, const std::optional<Shard>& shard, const ProcessOptions* run,
          bool keeps_order = false)
       : input_(input),

@@ -47,7 +47,7 @@ void check_tensor_replaceable(const OutputOptions& output, const std::string& pa
     if (!OutputFile(path).is_replaced()) throw Error(ErrorKind::usage, "must be a regular file for --tensor");
   });
   const bool is_tensor = path == output.path;
-  // The names have no mark. They belong to the tensor.
+  // The file of names has no mark; it is replaced together with the tensor.
   if (!is_tensor && output.replace != Replace::none && mark_in(output.path) == Mark::result) return;
   check_replaceable(path, is_tensor ? image_refusal_reason(path, output.replace, Mark::result)
                                     : text_refusal_reason(path, output.replace));

@@ -64,7 +64,7 @@ struct RunFacts {
   std::int64_t input_bytes = 0;
   Format output_format = Format::png;
   Shape output{};
-  std::optional<TensorType> tensor{};  // if the output is one; `output` is then its image
+  std::optional<TensorType> tensor{};  // if the output is one; `output` is then its source image
   std::int64_t output_bytes = 0;
   DepthLoss depth_loss = DepthLoss::none;
   std::vector<std::string> warnings{};

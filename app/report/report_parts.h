@@ -39,7 +39,7 @@ inline constexpr std::string_view kCommandAbout = "the command line, as a shell 
 inline constexpr std::string_view kDigestAbout =
     "SHA-256 of the options that shape the bytes of outputs (docs/presets.md)";
 
-// Adds the shape of an image's tensor, or with `rows` of a file with many, its type and its origin.
+// Adds the shape, element type, layout and formula of a tensor; with `rows`, of a file of that many tensors.
 void add_tensor(Fields& fields, const TensorType& type, std::optional<std::int64_t> rows = std::nullopt);
 // "3x224x224 float32 tensor, nchw, formula transformers".
 [[nodiscard]] std::string tensor_text(const TensorType& type,

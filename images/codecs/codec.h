@@ -242,7 +242,7 @@ struct EncodeOptions {
   int webp_level = 1;                               // 0..9, 9 the smallest
   std::shared_ptr<const Metadata> metadata{};       // nullptr: none
   std::shared_ptr<const StackPosition> in_stack{};  // nullptr: a standalone file
-  std::optional<TensorType> tensor{};               // set: the rows are its frame(); nullopt: an image
+  std::optional<TensorType> tensor{};               // if set, the rows are its frame(); nullopt: an image
 };
 
 // A file in memory, in consecutive parts, so that separately encoded strips are never copied together.

@@ -14,7 +14,7 @@ namespace {
 using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
-// By TIFF type; 0: Pillow skips fields of this type.
+// Bytes per value, by TIFF type; 0: Pillow skips fields of this type.
 constexpr std::array<std::size_t, 17> kUnitBytes{0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8};
 
 Orientation orientation_of(double value) {

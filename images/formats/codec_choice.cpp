@@ -205,7 +205,7 @@ Mark find_mark(std::span<const std::byte> head) {
   if (const Codec* codec = codec_by_content(head))
     return codec->find_mark == nullptr ? Mark::none : codec->find_mark(head);
   for (const Codec& codec : codec_table()) {
-    if (!codec.holds_tensors) continue;  // no image: its content is not recognised
+    if (!codec.holds_tensors) continue;  // codec_by_content() recognises only images
     if (const Mark mark = codec.find_mark(head); mark != Mark::none) return mark;
   }
   return Mark::none;

@@ -36,7 +36,7 @@ static_assert(channel_of({.color_channels = 1, .alpha = true}, {{3}}) == -1);
 // The image must have the channel.
 [[nodiscard]] std::string_view channel_infer(const FrameType& in, const Parameters&, FrameType& out);
 
-// Of both stages. in, out: planar, any sample type; out: one plane or three, without alpha.
+// The kernels of both stages. in, out: planar, any sample type; out: one plane or three, without alpha.
 void channels_reference(const StageCall<Host>& call);
 
 void channels_cpu(const StageCall<Host>& call, const Band& band);

@@ -1,6 +1,6 @@
-// A rectangle of the image: out(x, y) = in(x + left, y + top), for all channels including alpha. Without
-// offsets it is centred by the parameter `rule`. ImageMagick's -crop WxH+X+Y +repage. With a colour, the
-// rectangle may extend beyond the image: transformers' and torchvision's center_crop.
+// A rectangle of the image: out(x, y) = in(x + left, y + top), for all channels including alpha, as in
+// ImageMagick's -crop WxH+X+Y +repage. Without offsets it is centred by the parameter `rule`, as in the
+// center_crop of transformers or torchvision. With `pad`, it may extend beyond the image.
 #pragma once
 
 #include "kernels/shared/canvas.h"

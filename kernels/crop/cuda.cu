@@ -42,13 +42,13 @@ __device__ __forceinline__ std::uint32_t color_word(const CanvasColors& colors, 
                            : colors.words[3][k];
 }
 
-// A word whose first n bytes are set.
+// Returns a word whose first n bytes are 0xFF and the others 0.
 __device__ __forceinline__ std::uint32_t first_bytes(std::int64_t n) {
   return n <= 0 ? 0 : n >= 4 ? 0xFFFFFFFF : (1U << (8 * n)) - 1;
 }
 
 // Copies as copy_rows_kernel() does, and fills the bytes that the input does not have. `offset` is rows.from
-// rounded down to a multiple of 16; Words and `bits` are the rest.
+// rounded down to a multiple of 16; Words and `bits` are the remainder.
 template <int Words>
 __global__ __launch_bounds__(kMovedThreads) void canvas_kernel(MovedPlanes planes, CanvasColors colors,
                                                                MovedRows moved, CanvasRows rows,
@@ -98,7 +98,7 @@ struct CroppedImage {
   unsigned words = 0, bits = 0;
 };
 
-// Copies the rows of all planes of an image; otherwise as copy_rows_kernel().
+// Does the same as copy_rows_kernel(), for all planes of an image of a group.
 template <std::size_t Most>
 __global__ __launch_bounds__(kMovedThreads) void crop_group_kernel(
     const __grid_constant__ ImageGroup<CroppedImage, Most> group) {

@@ -1,6 +1,6 @@
-// Makes the tensor that a vision model takes: each sample is scaled to 0..1, less the mean of its channel,
-// divided by its standard deviation. A table of every value is made once, by the operations of the library
-// that `formula` names (docs/pixels.md), so that every backend only looks up. transformers, torchvision.
+// Makes the input tensor of a vision model: each sample is scaled to 0..1, minus the mean of its channel,
+// divided by the standard deviation. A table of all values is made once, by the operations of the library
+// (transformers or torchvision) that `formula` selects (docs/pixels.md). Every backend only looks values up.
 #pragma once
 
 #include <array>
@@ -85,10 +85,10 @@ constexpr decltype(auto) visit_normalize(const StageCall<Where>& call, Sample ou
 [[nodiscard]] TensorType normalize_tensor(const FrameType& in, const Parameters& parameters);
 // Rejects alpha, and grey images if the channels have different values.
 [[nodiscard]] std::string_view normalize_infer(const FrameType& in, const Parameters&, FrameType& out);
-// A row of a plane (nchw) is not at the position of its row in the image.
+// nchw: a row of the image becomes a row of each plane, and these rows are not adjacent.
 [[nodiscard]] bool normalize_needs_all_rows(const Parameters& parameters);
 
-// The element of each value: bins() elements per channel.
+// The table has an element for each value: bins() elements per channel.
 [[nodiscard]] std::int64_t normalize_table_bytes(const FrameType& in, const Parameters& parameters);
 void normalize_table(const StageCall<Host>& call, const Band& band);
 

@@ -7,8 +7,8 @@
 namespace imgpipe {
 namespace {
 
-// Each operation is rounded separately, as in the library. That one divides by 255 and another multiplies by
-// 1/255 decides the last bit of many values.
+// Each operation is rounded separately, as in the library. Whether it divides by 255 or multiplies by 1/255
+// decides the last bit of many values.
 float normalized(std::int64_t v, int white, TensorFormula formula, float mean, float deviation) {
   const auto value = static_cast<float>(v);
   const auto white_float = static_cast<float>(white);

@@ -23,7 +23,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-constexpr std::int64_t kCacheBytes = 64 << 10;  // with that of the other pass, in the second-level cache
+constexpr std::int64_t kCacheBytes = 64 << 10;  // both passes' caches fit into the second-level cache
 constexpr std::int64_t kChunkBytes = 256;       // of a row in a cache of rows
 
 // A rectangle of samples that a pass makes.
@@ -35,8 +35,8 @@ struct Region {
 template <class T>
 class LineCache {
  public:
-  // Forgets all lines. Lines have `samples` samples; `limit` lines exist. Lines are made in multiples of
-  // `step` where possible.
+  // Empties the cache for `limit` lines of `samples` samples, which are made in multiples of `step` where
+  // possible.
   void reset(std::int64_t samples, std::int64_t limit, std::int64_t step) {
     begin_ = end_ = 0;
     stride_ = (samples + lanes_of(D()) - 1) / lanes_of(D()) * lanes_of(D());
@@ -104,7 +104,7 @@ void divide_row(const Sample8* alphas, std::int64_t count, Sample8* colors) {
 
 // ---- sources of rows: make(region, to, stride) writes samples --------------------------------------------
 
-// The planes of a call; with alpha, the samples are multiplied by it.
+// The rows of a plane; with alpha, its samples are multiplied by it.
 template <class T>
 struct ImageRows {
   static constexpr auto kPrefetched = 512 / static_cast<std::int64_t>(sizeof(T));

@@ -1,4 +1,4 @@
-// An image to be resized by Pillow's filters on a CUDA device, as kernels read it.
+// The view that CUDA kernels have of an image to be resized by Pillow's filters.
 #pragma once
 
 #include <algorithm>

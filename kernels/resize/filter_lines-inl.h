@@ -71,7 +71,6 @@ class LineSums<Sample8> {
     }
   }
 
-  // Stores a vector.
   HWY_INLINE void store(Sample8* to) const {
     alignas(16) static constexpr Sample8 kOrder[16] = {0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15};
     const D d;
@@ -187,10 +186,10 @@ void filter_line(const FilterTable<FilterWeight<T>>& table, std::int64_t i, Sour
   }
 }
 
-// Transposes a block of kBlock x kBlock samples.
 template <class T>
 inline constexpr int kBlock = 16 / static_cast<int>(sizeof(T));
 
+// Transposes a block of kBlock x kBlock samples.
 template <class T>
 HWY_INLINE void transpose_block(const T* from, std::int64_t from_stride, T* to, std::int64_t to_stride) {
   constexpr int kSide = kBlock<T>;

@@ -7,9 +7,9 @@
 
 namespace imgpipe {
 
-// A block of kFilterThreads threads computes an output sample, a thread the first pass of a line of it.
-// `terms`, in shared memory: the lines' products in the second pass, one per thread; thread 0 adds them in
-// the order of the lines.
+// A block of kFilterThreads threads computes an output sample; each thread computes the first pass on one
+// line at a time. `terms`, in shared memory: the products of the lines in the second pass, one per thread.
+// Thread 0 adds them in the order of the lines.
 template <class T>
 class FilterOutput {
  public:

@@ -17,7 +17,7 @@ namespace imgpipe {
 constexpr int kFilterThreads = 256;
 constexpr int kFilterLines = 4;                         // of a unit
 constexpr int kFilterColumnGroup = 32;                  // a warp's columns
-constexpr std::int64_t kFilterSharedBytes = 48 * 1024;  // any block may have as many
+constexpr std::int64_t kFilterSharedBytes = 48 * 1024;  // that any block may use
 
 // Sizes of the samples' type, for host code without CUDA's types.
 struct FilterSizes {

@@ -213,8 +213,7 @@ Resampling resampling_of(const FrameType& in, const Parameters& parameters) {
 
 std::string_view resize_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
   out = resize_output(in, parameters);
-  // Filters make samples of 8 or 16 bits, for which a kernel that reads floats does not exist: the planner
-  // refuses floats and names the depths.
+  // No kernel reads floats and writes u16, so the planner refuses floats and names the depths.
   if (is_float(in.sample) && is_filter(ResizeParameters(parameters).method)) out.sample = Sample::u16;
   return {};
 }

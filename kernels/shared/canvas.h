@@ -16,7 +16,7 @@ struct Canvas {
   std::int64_t color = 0;
 };
 
-// Returns the half of n >= 0, rounded to the nearest even integer if n is odd, as Python's round(n / 2).
+// Returns n / 2 for n >= 0, with halves rounded to the nearest even integer, as Python's round(n / 2).
 [[nodiscard]] constexpr std::int64_t half_rounded_to_even(std::int64_t n) {
   return n / 2 + (n % 4 == 3 ? 1 : 0);
 }

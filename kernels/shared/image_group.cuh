@@ -53,7 +53,7 @@ CudaStatus launch_in_groups(const std::vector<Image>& images, const Launch& laun
   return cudaSuccess;
 }
 
-// Calls launch(call) for one image after the other.
+// Calls launch(call) for each image in turn.
 template <class Launch>
 CudaStatus launch_each(DeviceCalls calls, const Launch& launch) {
   for (const StageCall<Device>* const call : calls) {

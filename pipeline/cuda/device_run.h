@@ -42,16 +42,16 @@ class DeviceTables {
  private:
   std::byte* memory_ = nullptr;
   std::vector<std::byte> bytes_;
-  std::map<const void*, std::size_t> offsets_;  // by address of the table, in bytes_
+  std::map<const void*, std::size_t> offsets_;  // into bytes_, by address of the table
 };
 
 class DeviceRun {
  public:
   // Takes memory from the context's arena for the whole plan, except for constant tables, which it adds to
-  // `tables`. Spans go to the timeline, on `track`. With
-  // `keep_outputs` steps do not reuse memory. With `decodes` the device's decoder also performs the first
-  // operations that fusion_table() lists. All functions throw Error(memory) if device memory does not
-  // suffice, and Error(device). `plan` and `timeline` must outlive this.
+  // `tables`. Spans go to the timeline, on `track`. With `keep_outputs` steps do not reuse memory. With
+  // `decodes` the device's decoder also performs the first operations that fusion_table() lists. All
+  // functions throw Error(memory) if device memory does not suffice, and Error(device). `plan` and
+  // `timeline` must outlive this.
   DeviceRun(Context& context, const Plan& plan, Timeline& timeline, DeviceTables& tables, bool keep_outputs,
             bool decodes = false, std::string track = kDeviceTrack);
   // Must be called once, after DeviceTables::upload().

@@ -54,7 +54,7 @@ struct RowConsumer {
   std::unique_ptr<Writer> writer;  // its file is empty
   // Called once, when the image is known to be valid to its last byte; an exception fails the image.
   std::function<void()> accept;
-  std::int64_t output_bytes = 0;  // that it writes to a file
+  std::int64_t output_bytes = 0;  // bytes that the consumer writes to a file
 };
 
 [[nodiscard]] Mark mark_for(const EncodeOptions& encode, const ImageFiles& files);

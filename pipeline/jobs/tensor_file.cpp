@@ -164,7 +164,7 @@ void TensorFile::finish() {
   naming(printable(settings_.path), [&] { file_.put_in_place(); });
 }
 
-// Moves row i to slot first_slot + i. A row that is there goes to the slot that becomes free.
+// Moves row i to slot first_slot + i. A row in that slot moves to the slot that becomes free.
 void TensorFile::order_rows(std::int64_t first_slot) {
   constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   std::int64_t slots = first_slot + rows();

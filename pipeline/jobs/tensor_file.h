@@ -43,13 +43,13 @@ class TensorFile {
   [[nodiscard]] RowConsumer consume_image(const ImageFiles& files, const Plan& plan);
   [[nodiscard]] PageConsumer consume_pages(std::size_t input);
 
-  // Whether an image was rejected for its shape; the file is then useless.
+  // Whether an image was rejected for its shape; the file is then abandoned.
   [[nodiscard]] bool has_mixed_shapes() const;
   // Completes both files, the names first. Call it once, when no image is in progress; without a row it does
   // nothing. Throws Error(output) or Error(usage).
   void finish();
 
-  // The type of each row; nullopt: no image came this far.
+  // The type of each row; nullopt before the first row.
   [[nodiscard]] const std::optional<TensorType>& type() const { return type_; }
   [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
 

@@ -27,7 +27,7 @@ std::string code(std::string_view text) {
 // The cell of a choice with more words has the first two and the last.
 constexpr std::size_t kMaxWords = 7;
 
-// The values without words.
+// Returns the values other than words.
 std::string numbers_of(const Parameter& parameter) {
   switch (parameter.kind) {
     case Parameter::Kind::integer:

@@ -83,14 +83,14 @@ class Tiles:
             size = min(math.ceil(image.width * down), width), height
         tiles = [(x, y) for y in range(0, height, self.side) for x in range(0, width, self.side)]
         for number, (x, y) in enumerate(tiles, 1):
-            # `pad` rounds half of the difference as Pillow does; here it is rounded down.
+            # Not `pad`, which rounds half of the difference as Pillow does: LLaVA-NeXT rounds it down.
             stages = (f"resize:{size[0]}:{size[1]}:bicubic{RULE},crop:{width}x{height}:rule=torchvision:pad=black,"
                       f"crop:{self.side}x{self.side}+{x}+{y},normalize:clip")
             yield stages, planes(server.run(stages)), expected[number]
 
 
 class SmartResize:
-    """Qwen2-VL: sides that patches divide. Its patches are put together to an image again."""
+    """Qwen2-VL: sides are multiples of the patches. The patches are reassembled into an image."""
     name = "Qwen2-VL"
     patch, merge, times = 14, 2, 2
     least, most = 56 * 56, 28 * 28 * 1280

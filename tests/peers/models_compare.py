@@ -3,8 +3,8 @@
 
     models_compare.py SERVER [--images N] [--seed N] [--only NAME] [--device DEVICE]
 
-SERVER is build/release/tests/stage_server. Uses the installed Pillow, transformers and torchvision; what is missing is
-skipped. For other versions, run it in their virtual environment:
+SERVER is build/release/tests/stage_server. Uses the installed Pillow, transformers and torchvision, and skips a missing
+library. For other versions, run it in their virtual environment:
 
     python3 -m venv DIRECTORY && DIRECTORY/bin/pip install torch==2.5.1 torchvision==0.20.1 transformers==4.57.6 \\
         pillow==12.3.0 && DIRECTORY/bin/python tests/peers/models_compare.py build/release/tests/stage_server

@@ -5,10 +5,10 @@
 
 SERVER is build/release/tests/stage_server. Compares N random cases (default: 10,000; sides of 1 to 3,000 pixels) and
 the images of the directory with Pillow's results, on the reference, on the CPU with every instruction set, and on CUDA
-if there is a device. Each --version is compared in a separate virtual environment, which is made if it is missing;
-without --version, the installed Pillow.
+if there is a device. Each --version is compared in a separate virtual environment, which is created if it is missing.
+Without --version, the installed Pillow is compared.
 
-    --jobs N          share the cases among N processes, each of which prints the sums of its share
+    --jobs N          share the cases among N processes, each of which prints the totals of its share
     --seed N          other random cases (default: 1)
     --case K          only case K; a difference prints the command
     --engine NAME     reference, cuda, or cpu:TARGET; may be repeated

@@ -12,7 +12,7 @@ grey replicated, alpha dropped. Three comparisons:
 3. The same for N (1,000) damaged copies of those files, of at most 300 KB: truncated, bytes changed, inserted or
    deleted, markers and chunks inserted, deleted or exchanged. --seed makes others.
 
-Damaged JPEGs get the pixels of the version of libjpeg-turbo. Comparisons 2 and 3 therefore preload the library that
+Pixels of damaged JPEGs depend on the version of libjpeg-turbo. Comparisons 2 and 3 therefore preload the library that
 Pillow's wheel brings. --installed-library keeps imgpipe's; differences of JPEGs are then counted, but are not failures.
 
 Prints every difference without a reason and exits with 1 if there is one. --list prints the others, too. Needs numpy

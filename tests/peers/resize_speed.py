@@ -6,8 +6,8 @@
 SERVER is build/release/tests/stage_server. Each PYTHON is the interpreter of an environment whose libraries compete
 (default: the one that runs this script). Bicubic, but OpenCV's INTER_AREA. The runs alternate. The table has the
 milliseconds per image, decoded, in memory: the median, the fastest, the fewest of all processors; and the share of
-pixels that equal those of the first environment's Pillow. With two threads, Pillow resizes two images at once, and the
-time is half of that of both.
+pixels that equal those of the first environment's Pillow. With two threads, Pillow resizes two images at once; the time
+is half of theirs.
 """
 import argparse
 import json

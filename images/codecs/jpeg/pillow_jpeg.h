@@ -23,7 +23,7 @@ struct PillowJpegHeader {
 // Feeds the file to libjpeg in blocks of 64 KiB, as Pillow does. The library suspends at the end of a block.
 // The blocks matter for damaged files: an error after the last row counts only in a block already read.
 struct PillowJpegSource {
-  jpeg_source_mgr base;  // first: libjpeg hands back a pointer to it
+  jpeg_source_mgr base;  // the first member: libjpeg returns a pointer to it
   const JOCTET* end;     // of the file
   std::size_t skipped;   // bytes to skip at the beginning of the next block
 };

@@ -23,8 +23,8 @@
 namespace imgpipe {
 namespace {
 
-// The buffers and tables of the strict decoders: the one of plain files, and libpng, which needs more than
-// zlib.
+// Memory for the buffers and tables of the two strict decoders: that of plain files, and libpng, which needs
+// more than zlib.
 constexpr std::int64_t kPlainDecoderBytes = std::int64_t{448} << 10, kLibraryBytes = std::int64_t{208} << 10;
 
 struct Pass {
@@ -130,7 +130,7 @@ class PixelLayout {
   std::array<std::array<Sample8, 3>, 256> palette_{};  // Pillow's missing colours are black
 };
 
-// The last eXIf chunk counts, then XMP.
+// The orientation is that of the last eXIf chunk, otherwise that of XMP.
 Orientation orientation_of_pillow(Bytes file) {
   Bytes exif, xmp;
   for (auto chunk = png_chunk_at(file, kPngSignatureBytes); chunk && !is_png_type(file, *chunk, "IEND");
