@@ -49,7 +49,7 @@ class TensorFile {
   // nothing. Throws Error(output) or Error(usage).
   void finish();
 
-  // The type of each row; nullopt before the first row.
+  // The type of each row; nullopt before the first image.
   [[nodiscard]] const std::optional<TensorType>& type() const { return type_; }
   [[nodiscard]] std::int64_t rows() const { return static_cast<std::int64_t>(rows_.size()); }
 
