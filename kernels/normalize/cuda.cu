@@ -1,4 +1,7 @@
 // A lane handles four adjacent pixels at a time: one load and one store of four samples per channel.
+#include <cstring>
+#include <type_traits>
+
 #include "kernels/normalize/normalize.h"
 #include "kernels/shared/device_rows.cuh"
 #include "kernels/shared/image_group.cuh"
@@ -28,7 +31,10 @@ struct NormalizeImage {
 template <class To>
 __device__ __forceinline__ void store_some(const NormalizeSamples<To>& made, To* to, std::int64_t count) {
   if (count >= kNormalizePixels) {
-    *reinterpret_cast<NormalizeSamples<To>*>(to) = made;
+    using Vector = std::conditional_t<sizeof made == sizeof(uint4), uint4, uint2>;
+    Vector vector;
+    std::memcpy(&vector, &made, sizeof vector);
+    __stwb(reinterpret_cast<Vector*>(to), vector);  // for the reason at store_vector()
     return;
   }
 #pragma unroll
