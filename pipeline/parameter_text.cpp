@@ -19,8 +19,7 @@ namespace {
 
 constexpr std::size_t kDecimals = 6;
 
-// Returns the number that all of `text` is; std::nullopt if it is none, or has a sign that `text` may not
-// have.
+// Returns the number that all of `text` is; std::nullopt for other texts.
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number number{};

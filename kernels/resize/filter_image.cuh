@@ -1,4 +1,4 @@
-// An image to be resized by Pillow's filters on a CUDA device, as kernels read it.
+// An image to be resized by Pillow's filters on a CUDA device: the arguments of kernels.
 #pragma once
 
 #include <algorithm>
