@@ -29,19 +29,16 @@ namespace {
 #ifdef IMGPIPE_TEST_CUDA
 
 constexpr std::int64_t kLargestSide = 300;
-constexpr std::size_t kRepeats = 2;  // of each size
 
 // The types of a group's images, by colour channels, alpha and layout.
 using Groups = std::map<std::tuple<int, bool, Layout>, std::vector<FrameType>>;
 
 Groups groups_of(const Stage& stage, const StageCase& test, Sample sample) {
   Groups groups;
-  for (std::size_t i = 0; i < kRepeats; ++i) {
-    for (const Size& size : awkward_sizes()) {
-      if (std::max(size.width, size.height) > kLargestSide) continue;
-      for (const FrameType& type : inputs_of(stage, test, size, sample))
-        groups[{type.color_channels, type.alpha, type.layout}].push_back(type);
-    }
+  for (const Size& size : awkward_sizes()) {
+    if (std::max(size.width, size.height) > kLargestSide) continue;
+    for (const FrameType& type : inputs_of(stage, test, size, sample))
+      groups[{type.color_channels, type.alpha, type.layout}].push_back(type);
   }
   return groups;
 }
