@@ -41,7 +41,8 @@ struct StageCall {
   std::byte* scratch = nullptr;
 };
 
-// Calls for images of any size, with the same stage, sample types, channels and layouts.
+// Calls for images of any sizes, so that tables differ too; stage, parameters, sample types, channels and
+// layouts are the same. Not empty.
 using DeviceCalls = std::span<const StageCall<Device>* const>;
 
 // The output rows that a call on the host makes, and the rows that the planes hold: row y of the input is row

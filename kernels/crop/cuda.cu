@@ -151,10 +151,11 @@ CudaStatus launch_crops(DeviceCalls calls, const CudaLaunch& launch) {
   // All crops of a step have the same size.
   dim3 grid = moved_grid(cropped_image(*calls.front()).moved, 16, 1);
   return launch_in_groups(
-      images_of(calls, cropped_image),
-      [&]<std::size_t Most>(const ImageGroup<CroppedImage, Most>& group, unsigned images) {
-        grid.z = images;
+      calls, cropped_image,
+      [&]<std::size_t Most>(const ImageGroup<CroppedImage, Most>& group, DeviceCalls part) {
+        grid.z = group_size(part);
         crop_group_kernel<<<grid, kMovedThreads, 0, launch.stream>>>(group);
+        return cudaGetLastError();
       });
 }
 

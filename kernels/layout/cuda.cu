@@ -104,25 +104,26 @@ MergeImage<T> merge_image(const StageCall<Device>& call) {
 }
 
 template <class T>
-dim3 grid_of(DeviceCalls calls, unsigned images, const CudaLaunch& launch) {
-  return {largest_of(calls,
+dim3 grid_of(DeviceCalls part, const CudaLaunch& launch) {
+  return {largest_of(part,
                      [&](const StageCall<Device>& call) {
                        return stride_blocks<1, kVectorSamples<T>>(launch, call.in.type, kThreads,
                                                                   kOneSegmentEach);
                      }),
-          1, images};
+          1, group_size(part)};
 }
 
 template <class T>
 CudaStatus split(DeviceCalls calls, const CudaLaunch& launch) {
   const int channels = calls.front()->in.type.channels();
   return launch_in_groups(
-      images_of(calls, split_image<T>),
-      [&]<std::size_t Most>(const ImageGroup<SplitImage<T>, Most>& group, unsigned images) {
+      calls, split_image<T>,
+      [&]<std::size_t Most>(const ImageGroup<SplitImage<T>, Most>& group, DeviceCalls part) {
         const auto kernel = channels == 2   ? split_kernel<T, 2, Most>
                             : channels == 3 ? split_kernel<T, 3, Most>
                                             : split_kernel<T, 4, Most>;
-        kernel<<<grid_of<T>(calls, images, launch), kThreads, 0, launch.stream>>>(group);
+        kernel<<<grid_of<T>(part, launch), kThreads, 0, launch.stream>>>(group);
+        return cudaGetLastError();
       });
 }
 
@@ -130,12 +131,13 @@ template <class T>
 CudaStatus merge(DeviceCalls calls, const CudaLaunch& launch) {
   const int channels = calls.front()->in.type.channels();
   return launch_in_groups(
-      images_of(calls, merge_image<T>),
-      [&]<std::size_t Most>(const ImageGroup<MergeImage<T>, Most>& group, unsigned images) {
+      calls, merge_image<T>,
+      [&]<std::size_t Most>(const ImageGroup<MergeImage<T>, Most>& group, DeviceCalls part) {
         const auto kernel = channels == 2   ? merge_kernel<T, 2, Most>
                             : channels == 3 ? merge_kernel<T, 3, Most>
                                             : merge_kernel<T, 4, Most>;
-        kernel<<<grid_of<T>(calls, images, launch), kThreads, 0, launch.stream>>>(group);
+        kernel<<<grid_of<T>(part, launch), kThreads, 0, launch.stream>>>(group);
+        return cudaGetLastError();
       });
 }
 

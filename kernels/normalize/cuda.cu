@@ -129,14 +129,15 @@ unsigned normalize_blocks(const StageCall<Device>& call, const CudaLaunch& launc
 template <class From, class To>
 CudaStatus launch_normalize(DeviceCalls calls, const CudaLaunch& launch) {
   const bool color = calls.front()->in.type.color_channels == kNormalizeChannels;
-  const unsigned blocks =
-      largest_of(calls, [&](const StageCall<Device>& call) { return normalize_blocks(call, launch); });
   return launch_in_groups(
-      images_of(calls, normalize_image<From, To>),
-      [&]<std::size_t Most>(const ImageGroup<NormalizeImage<From, To>, Most>& group, unsigned images) {
+      calls, normalize_image<From, To>,
+      [&]<std::size_t Most>(const ImageGroup<NormalizeImage<From, To>, Most>& group, DeviceCalls part) {
         const auto kernel = color ? normalize_kernel<From, To, kNormalizeChannels, Most>
                                   : normalize_kernel<From, To, 1, Most>;
-        kernel<<<dim3(blocks, 1, images), kNormalizeThreads, 0, launch.stream>>>(group);
+        const unsigned blocks =
+            largest_of(part, [&](const StageCall<Device>& call) { return normalize_blocks(call, launch); });
+        kernel<<<dim3(blocks, 1, group_size(part)), kNormalizeThreads, 0, launch.stream>>>(group);
+        return cudaGetLastError();
       });
 }
 

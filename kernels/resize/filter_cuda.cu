@@ -1,6 +1,7 @@
 // resize by Pillow's filters on a CUDA device. Both passes run in one kernel.
 #include <algorithm>
 #include <cstdint>
+#include <span>
 
 #include "kernels/resize/filter_sample.cuh"
 #include "kernels/resize/filter_tile.cuh"
@@ -60,24 +61,26 @@ CudaStatus launch_filter(const StageCall<Device>& call, const CudaLaunch& launch
 
 template <class T>
 CudaStatus launch_filters(DeviceCalls calls, const CudaLaunch& launch) {
-  const auto images = images_of(calls, [&](const StageCall<Device>& call) {
+  const auto one = [&](const StageCall<Device>& call) { return launch_filter<T>(call, launch); };
+  if (calls.size() == 1) return one(*calls.front());
+  const auto image_of = [&](const StageCall<Device>& call) {
     return filter_image<T>(call, launch, kFilterSharedBytes, calls.size());
-  });
-  const auto fits = [](const FilterImage<T>& image) { return image.tiling.fits(); };
-  if (images.size() == 1 || !std::ranges::all_of(images, fits))
-    return launch_each(calls, [&](const auto& call) { return launch_filter<T>(call, launch); });
-  std::int64_t tiles = 0;
-  int bytes = 0;
-  for (const FilterImage<T>& image : images) {
-    tiles = std::max(tiles, image.tiles);
-    bytes = std::max(bytes, image.tiling.bytes);
-  }
-  const auto blocks = static_cast<unsigned>(std::min(tiles, kMaxFilterGrid));
-  return launch_in_groups(images, [&]<std::size_t Most>(const ImageGroup<FilterImage<T>, Most>& group,
-                                                        unsigned count) {
-    filter_kernel<T, Most>
-        <<<dim3(blocks, 1, count), kFilterThreads, static_cast<std::size_t>(bytes), launch.stream>>>(group);
-  });
+  };
+  return launch_in_groups(
+      calls, image_of,
+      [&]<std::size_t Most>(const ImageGroup<FilterImage<T>, Most>& group, DeviceCalls part) -> CudaStatus {
+        std::int64_t tiles = 0;
+        int bytes = 0;
+        for (const FilterImage<T>& image : std::span(group.images).first(part.size())) {
+          if (!image.tiling.fits()) return launch_each(part, one);
+          tiles = std::max(tiles, image.tiles);
+          bytes = std::max(bytes, image.tiling.bytes);
+        }
+        const auto blocks = static_cast<unsigned>(std::min(tiles, kMaxFilterGrid));
+        filter_kernel<T, Most><<<dim3(blocks, 1, group_size(part)), kFilterThreads,
+                                 static_cast<std::size_t>(bytes), launch.stream>>>(group);
+        return cudaGetLastError();
+      });
 }
 
 }  // namespace

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
-#include <vector>
 
 #include <cuda_runtime.h>
 
@@ -27,30 +25,28 @@ constexpr std::size_t kMaxKernelParameterBytes = 4096;
 template <class Image>
 constexpr std::size_t kMaxGroupImages = kMaxKernelParameterBytes / sizeof(Image);
 
-// Returns the arguments of each call.
-template <class ImageOf>
-auto images_of(DeviceCalls calls, const ImageOf& image_of) {
-  std::vector<decltype(image_of(*calls.front()))> images;
-  for (const StageCall<Device>* const call : calls) images.push_back(image_of(*call));
-  return images;
-}
-
-// Calls launch(group, count) with an ImageGroup, several times if there are too many images for one launch.
-template <class Image, class Launch>
-CudaStatus launch_in_groups(const std::vector<Image>& images, const Launch& launch) {
-  if (images.size() == 1) {
-    launch(ImageGroup<Image, 1>{{images.front()}}, 1U);
-    return cudaGetLastError();
-  }
-  for (std::size_t first = 0; first < images.size(); first += kMaxGroupImages<Image>) {
-    const auto some = std::span(images).subspan(first);
-    const std::size_t count = std::min(some.size(), kMaxGroupImages<Image>);
-    ImageGroup<Image, kMaxGroupImages<Image>> group{};
-    std::ranges::copy(some.first(count), group.images);
-    launch(group, static_cast<unsigned>(count));
-    if (const cudaError_t status = cudaGetLastError(); status != cudaSuccess) return status;
+// Calls launch(group, part) with the arguments of the calls in `part`, which image_of(call) returns; several
+// times if there are too many images for one launch.
+template <class ImageOf, class Launch>
+CudaStatus launch_in_groups(DeviceCalls calls, const ImageOf& image_of, const Launch& launch) {
+  using Image = decltype(image_of(*calls.front()));
+  constexpr std::size_t kMost = kMaxGroupImages<Image>;
+  static_assert(kMost > 1);
+  if (calls.size() == 1) return launch(ImageGroup<Image, 1>{{image_of(*calls.front())}}, calls);
+  while (!calls.empty()) {
+    const DeviceCalls part = calls.first(std::min(calls.size(), kMost));
+    ImageGroup<Image, kMost> group{};
+    std::ranges::transform(part, group.images,
+                           [&](const StageCall<Device>* call) { return image_of(*call); });
+    if (const CudaStatus status = launch(group, part); status != cudaSuccess) return status;
+    calls = calls.subspan(part.size());
   }
   return cudaSuccess;
+}
+
+// Returns the grid's size along z for the calls of a launch.
+inline unsigned group_size(DeviceCalls part) {
+  return static_cast<unsigned>(part.size());
 }
 
 // Calls launch(call) for each image in turn.

@@ -238,6 +238,21 @@ TEST(PillowPng, FirstFrame) {
   EXPECT_NE(decoded({head, animation, frame(1, 1, 1, 0, 0), pixel, kEnd}).reason, "");
 }
 
+// The last IHDR before the pixels counts, also for a palette and a transparent colour that precede it.
+TEST(PillowPng, SecondHeader) {
+  const Bytes pixel = chunk("IDAT", deflated(bytes_of(std::string_view("\0abcd", 5))));
+  for (const std::size_t colors : {1U, 256U, 20'000U}) {
+    EXPECT_EQ(decoded({header(1, 1, 8, 3), chunk("PLTE", Bytes(3 * colors)), header(1, 1, 8, 6), pixel, kEnd})
+                  .reason,
+              "PNG: a palette for an image without indices");
+  }
+  const Bytes key = chunk("tRNS", number('a', 2));
+  EXPECT_EQ(pixels_of({header(1, 1, 8, 0), key, header(1, 1, 8, 6), pixel, kEnd}),
+            (Values{'a', 'b', 'c', 'd'}));
+  EXPECT_EQ(pixels_of({header(1, 1, 8, 0), key, header(1, 1, 8, 2), pixel, kEnd}), (Values{'a', 'b', 'c'}));
+  EXPECT_EQ(pixels_of({header(1, 1, 8, 0), key, header(1, 1, 8, 0), pixel, kEnd}), (Values{'a', 0}));
+}
+
 TEST(PillowPng, StableWhenDamaged) {
   const Bytes file = encoded(Format::png, 3);
   const Decoded whole = try_decode(file);

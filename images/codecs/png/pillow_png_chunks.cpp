@@ -49,6 +49,11 @@ bool is_known_pair(int depth, int color_type) {
   }
 }
 
+// Returns the number of bytes of tRNS that a pixel is compared with.
+std::size_t transparent_color_bytes(int color_type) {
+  return color_type == 2 ? 6 : color_type == 0 ? 2 : 0;
+}
+
 // Returns the decompressed size of a text or profile; nullopt if it is damaged. Rejects more than 1 MiB, as
 // Python's zlib notices it: input is left when the output is full.
 std::optional<std::size_t> inflated_size(std::span<const std::byte> stream) {
@@ -107,6 +112,10 @@ PillowPngChunks::PillowPngChunks(std::span<const std::byte> file)
   if (frames_) animated_ = *frames_ + (default_image_ ? 1 : 0) > 1;
   if (header_.color_type == 3 && header_.palette.size() / 3 > 256)
     reject("a palette of more than 256 colours");
+  // A second IHDR may have changed the colour type.
+  if (header_.color_type != 3 && !header_.palette.empty()) reject("a palette for an image without indices");
+  if (header_.color_type >= 4 || header_.transparency.size() < transparent_color_bytes(header_.color_type))
+    header_.transparency = {};
   lacks_palette_ = header_.color_type == 3 && !has_palette_;
   check_palette();
 }
@@ -228,8 +237,7 @@ void PillowPngChunks::read_header(Bytes data) {
 
 void PillowPngChunks::read_transparency(Bytes data) {
   if (header_.depth == 0 || header_.color_type >= 4) return;
-  const std::size_t least = header_.color_type == 2 ? 6 : header_.color_type == 0 ? 2 : 0;
-  if (data.size() < least) reject("truncated tRNS chunk");
+  if (data.size() < transparent_color_bytes(header_.color_type)) reject("truncated tRNS chunk");
   header_.transparency = data;
 }
 

@@ -7,6 +7,7 @@
 #include "images/codecs/mark.h"
 #include "images/codecs/raw_writer.h"
 #include "images/codecs/sniff.h"
+#include "images/rounded_up.h"
 
 namespace imgpipe {
 namespace {
@@ -23,10 +24,6 @@ constexpr std::size_t kSafetensorsAlignment = 8, kSafetensorsLengthBytes = 8;
 // writers pad with spaces only.
 constexpr std::string_view kNpyMark = " \t \t\t  \t"sv;
 constexpr std::string_view kSafetensorsMark = R"({"__metadata__":{"software":")"sv;
-
-std::size_t rounded_up_to(std::size_t size, std::size_t alignment) {
-  return (size + alignment - 1) / alignment * alignment;
-}
 
 std::string little_endian_text(std::uint64_t value, std::size_t bytes) {
   std::string text;
@@ -75,7 +72,7 @@ std::string npy_header(const TensorHeader& header, std::size_t bytes) {
                      "), }";
   const std::string end = std::string(header.mark == Mark::none ? ""sv : kNpyMark) + "\n";
   const std::size_t before = kNpyMagic.size() + kNpyLengthBytes;
-  const std::size_t size = std::max(rounded_up_to(before + text.size() + end.size(), kNpyAlignment), bytes);
+  const std::size_t size = std::max(rounded_up(before + text.size() + end.size(), kNpyAlignment), bytes);
   text.resize(size - before - end.size(), ' ');
   return std::string(kNpyMagic) + little_endian_text(size - before, kNpyLengthBytes) + text + end;
 }
@@ -98,7 +95,7 @@ std::string safetensors_header(const TensorHeader& header, std::size_t bytes) {
           joined_numbers(header.dimensions, ",") + R"(],"data_offsets":[0,)" + std::to_string(data_bytes) +
           "]}}";
   const std::size_t size =
-      std::max(rounded_up_to(kSafetensorsLengthBytes + text.size(), kSafetensorsAlignment), bytes);
+      std::max(rounded_up(kSafetensorsLengthBytes + text.size(), kSafetensorsAlignment), bytes);
   text.resize(size - kSafetensorsLengthBytes, ' ');
   return little_endian_text(text.size(), kSafetensorsLengthBytes) + text;
 }
