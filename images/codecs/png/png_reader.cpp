@@ -1,5 +1,5 @@
-// Reads PNG with libpng: every colour type and depth, interlaced, tRNS. Leaves
-// the pixels of plain files to plain_png_reader.cpp. Samples of 16 bits stay as they are or are scaled to 8.
+// Reads PNG with libpng: every colour type and depth, interlaced, tRNS. Leaves the pixels of plain files to
+// plain_png_reader.cpp. Samples of 16 bits stay as they are or are scaled to 8.
 //
 // libpng reports errors by jumping back into the function of this file that called it. Those functions hold
 // no object with a destructor.
