@@ -92,8 +92,9 @@ class BatchRun {
     if (options.shard) totals_.shard = shard_text(*options.shard);
     if (!files_.shard_list.empty()) totals_.shard += " of list " + files_.shard_list;
     if (files_.list_is_empty) totals_.note = printable(options.input.files_from) + ": the list is empty";
-    const bool resumes = options.output.is_tensor || options.output.skip_existing || options.output.update;
-    totals_.go_on = resumes ? "run the same command" : "run the same command with --skip-existing";
+    const bool resumes = options.output.skip_existing || options.output.update;
+    if (!options.output.is_tensor)
+      totals_.go_on = resumes ? "run the same command" : "run the same command with --skip-existing";
     totals_.options_digest = options_digest(options, options.output.format);
     // An image with its own report is checked in run_as_image(), which also checks that the report exists.
     if (options.output.skip_existing || (options.output.update && !is_reported_as_image(options)))
@@ -269,7 +270,6 @@ class BatchRun {
       log_error(result.reason, subject_of(result.reason, file));
     }
     reports_.add(file, result);
-    if (tensor_ && tensor_->has_mixed_shapes()) batch_->stop();
   }
 
   // Other processes may remove outputs while the batch runs; an image without its output is not done.

@@ -111,7 +111,7 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
   if (!totals.note.empty()) out += totals.note + "\n";
   if (!totals.stopped.empty()) {
     out += "stopped early: " + totals.stopped + "\n";
-    if (totals.not_done() > 0) out += "to resume: " + totals.go_on + "\n";
+    if (totals.not_done() > 0 && !totals.go_on.empty()) out += "to resume: " + totals.go_on + "\n";
   }
   if (totals.done > 0) {
     const std::vector<double> times = totals.image_ms();

@@ -70,7 +70,7 @@ class BatchTotals {
   std::vector<std::string> devices;  // the devices used, for people
   std::string device_why;
   std::string stopped;         // why the batch ended early; otherwise empty
-  std::string go_on;           // how to resume after an early end
+  std::string go_on;           // how to resume after an early end; empty: impossible
   std::string options_digest;  // app/process_options/options_digest.h
   struct TensorRows {
     std::string names_file;  // empty: the tensor's file has the names

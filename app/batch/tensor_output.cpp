@@ -19,6 +19,7 @@ TensorOutput::TensorOutput(const ProcessOptions& options, const std::vector<Batc
              .sync = options.output.sync.get()}) {}
 
 void TensorOutput::consume_rows(BatchSettings& settings) {
+  settings.is_hopeless = [this] { return has_mixed_shapes(); };
   if (settings.pages) {
     settings.make_page_consumer = [this](std::size_t input) { return file_.consume_pages(input); };
   } else {

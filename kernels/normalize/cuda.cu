@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kNormalizePixels = 4;  // per lane
 constexpr int kNormalizeThreads = 256;
-constexpr int kNormalizeBlocks = 8;  // per multiprocessor
+constexpr int kNormalizeBlocks = 5;  // per multiprocessor; with 6, registers spill
 
 // Four samples as one load and one store.
 template <class T>

@@ -316,7 +316,8 @@ class Batch::Work {
     // The output side, or with pages a worker's device, is unusable.
     if (result.failed == ErrorKind::output || (settings_.pages && result.failed == ErrorKind::device))
       abort_batch(*error_of([&] { throw Error(*result.failed, result.reason); }));
-    if (result.failed && settings_.fail_fast) queue_.stop();
+    if (result.failed && (settings_.fail_fast || (settings_.is_hopeless && settings_.is_hopeless())))
+      queue_.stop();
     queue_.end(std::move(entry));
   }
 

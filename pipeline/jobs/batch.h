@@ -121,8 +121,9 @@ struct BatchSettings : ImageSettings {
   // The workers process images that the lanes cannot take at once (they are starting, busy or broken). If
   // false, the workers wait, and the batch ends when the last lane is broken.
   bool host_helps = false;
-  bool fail_fast = false;   // the first image that fails ends the batch
-  bool keep_spans = false;  // results hold the images' spans
+  bool fail_fast = false;             // the first image that fails ends the batch
+  std::function<bool()> is_hopeless;  // whether a failure ends the batch; called from any thread
+  bool keep_spans = false;            // results hold the images' spans
 };
 
 // The parts of an image's time; part_name() has their names.

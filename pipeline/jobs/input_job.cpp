@@ -229,8 +229,8 @@ void InputJob::check_outputs() {
   if (to_descriptor || is_other)
     throw Error(ErrorKind::usage,
                 files_.output_name + ": " + std::string(format_info(files_.format).name) +
-                    " files store only one page; name a file for numbered outputs, or write "
-                    "tiff");
+                    " files store only one page; name a file for numbered outputs" +
+                    (codec_of(files_.format).holds_tensors ? "" : ", or write tiff"));
   // The number of images in a stream is not known, so only the first name is checked here.
   const std::int64_t last = is_stream() ? range_.first : range_.last;
   for (std::int64_t number = range_.first; number <= last; ++number) {

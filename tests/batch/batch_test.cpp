@@ -100,12 +100,15 @@ TEST_F(BatchTest, BadImageDoesNotAffectOthers) {
 TEST_F(BatchTest, FailFastStopsAtTheFirstFailure) {
   std::vector<BatchItem> with_bad = items();
   with_bad.insert(with_bad.begin() + 2, {in_.file("missing.png"), out_.file("x.png"), Format::png});
-  BatchSettings with = settings(1);
-  with.fail_fast = true;
-  Batch batch(with_bad, std::move(with));
-  const auto results = run(batch);
-  EXPECT_EQ(results.size(), 3U);
-  EXPECT_TRUE(results.at(2).failed);
+  for (const bool fail_fast : {true, false}) {
+    BatchSettings with = settings(1);
+    with.fail_fast = fail_fast;
+    if (!fail_fast) with.is_hopeless = [] { return true; };
+    Batch batch(with_bad, std::move(with));
+    const auto results = run(batch);
+    EXPECT_EQ(results.size(), 3U);
+    EXPECT_TRUE(results.at(2).failed);
+  }
 }
 
 TEST_F(BatchTest, UnwritableOutputEndsTheBatch) {
