@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "images/memory/available_memory.h"
+
 namespace imgpipe {
 namespace {
 
@@ -47,6 +49,7 @@ ConstantTable constant_table(const Stage& stage, const Parameters& parameters, c
   if (maker == nullptr || !maker->ports.in.empty()) return nullptr;
   const StageCall<Host> call{.in = {in, {}}, .out = {out, {}}, .parameters = parameters};
   if (ConstantTable table = cache.find(*maker, call)) return table;
+  check_available(table_bytes(stage, in, parameters));
   const auto table = std::make_shared<const std::vector<std::byte>>(make_table(*maker, call));
   cache.add(*maker, call, table);
   return table;

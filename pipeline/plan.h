@@ -70,7 +70,7 @@ struct Plan {
 // With `fuse`, operations that a fused stage runs become one step. Throws Error(usage) if a stage
 // does not accept the sample type (the message names the depth to insert) or the size of its input, or makes
 // an image without pixels or with a side of 2^31 or more; Error(input) if it makes more than `max_pixels`
-// pixels.
+// pixels; Error(memory) if a constant table needs more memory than is available.
 [[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false,
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                              int max_bits = 16);
