@@ -179,7 +179,7 @@ constexpr std::array kTexts{
                 "rounded once more. Only as the last step, for images of 8 or 16 bits without alpha.",
         .equals = "CLIPImageProcessor and others of transformers that use numpy; torchvision's ToTensor "
                   "and Normalize (totensor), v2.ToDtype and v2.Normalize (torchvision-v2)",
-        .example = "rgb,resize:224x224:bicubic,normalize:clip"},
+        .example = "rgb,normalize:clip"},
 };
 
 }  // namespace

@@ -125,7 +125,7 @@ class Reports(unittest.TestCase):
 
     def test_stages(self):
         stages = imgpipe.stages()
-        self.assertEqual(list(stages)[:4], ["gray", "hist", "contrast", "smooth"])
+        self.assertEqual(list(stages)[:4], ["gray", "rgb", "flatten", "channel"])
         self.assertEqual(stages["contrast"]["parameters"][0]["name"], "clip")
         array = noise((64, 64, 3))
         ran = [self.check_stage(name, stage, lambda step: imgpipe.run(array, step)) for name, stage in stages.items()]
