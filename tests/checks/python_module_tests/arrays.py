@@ -162,7 +162,7 @@ class Reports(unittest.TestCase):
         try:
             run(step)
         except ValueError as error:
-            self.assertRegex(str(error), f"^stages: {name}: (?!missing )")
+            self.assertRegex(str(error), f"^stages: {name}:? (?!missing )")
             return False
         return True
 
