@@ -83,16 +83,16 @@ def depth(planes, bits):
 
 def limits(counts, low, high):
     n = sum(counts)
-    skip_low, skip_high = (n * Fraction(p) / 100 for p in (low, high))
+    skip_low, skip_high = ((n * Fraction(p) / 100).__floor__() for p in (low, high))
     seen = 0
     for lo in range(len(counts)):
         seen += counts[lo]
-        if seen > skip_low.__floor__():
+        if seen > skip_low:
             break
     seen = 0
     for hi in range(len(counts) - 1, -1, -1):
         seen += counts[hi]
-        if seen > skip_high.__floor__():
+        if seen > skip_high:
             break
     return lo, hi
 
@@ -388,7 +388,8 @@ def resize_plane(plane, width, height, method):
     h, w = len(plane), len(plane[0])
     parts = plane.white + 1
     down, across = shares(h, height, method, parts), shares(w, width, method, parts)
-    sums = [[sum(plane[j][i] * a * b for j, a in rows for i, b in columns) for columns in across] for rows in down]
+    lines = [[sum(row[i] * b for i, b in columns) for columns in across] for row in plane]
+    sums = [[sum(lines[j][x] * a for j, a in rows) for x in range(width)] for rows in down]
     if method == "nearest":
         return sums
     if method == "linear":
