@@ -50,7 +50,7 @@ ConstantTable constant_table(const Stage& stage, const Parameters& parameters, c
   const StageCall<Host> call{.in = {in, {}}, .out = {out, {}}, .parameters = parameters};
   if (ConstantTable table = cache.find(*maker, call)) return table;
   check_available(table_bytes(stage, in, parameters));
-  const auto table = std::make_shared<const std::vector<std::byte>>(make_table(*maker, call));
+  ConstantTable table = std::make_shared<const std::vector<std::byte>>(make_table(*maker, call));
   cache.add(*maker, call, table);
   return table;
 }

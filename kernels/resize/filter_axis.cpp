@@ -77,8 +77,11 @@ class Positions {
   [[nodiscard]] double filter_scale() const { return filter_scale_; }
 
   [[nodiscard]] FilterTaps taps(std::int64_t i) const {
+    // As in Pillow: the sum is rounded before it is truncated.
+    // NOLINTBEGIN(bugprone-incorrect-roundings)
     const auto first = static_cast<std::int64_t>(center(i) - support_ + 0.5);
     const auto end = static_cast<std::int64_t>(center(i) + support_ + 0.5);
+    // NOLINTEND(bugprone-incorrect-roundings)
     const std::int64_t clipped = std::clamp<std::int64_t>(first, 0, in_ - 1);
     return {static_cast<std::int32_t>(clipped), static_cast<std::int32_t>(std::min(end, in_) - clipped)};
   }

@@ -78,7 +78,8 @@ constexpr Pair reduced(double x, int k) {
 // Returns the sine (odd turns: cosine) of 0 <= x < 16.
 constexpr double wave(double x, int turns) {
   constexpr double kPerTurn = 0x1.45f306dc9c883p-1;  // 2/pi
-  const int k = static_cast<int>(x * kPerTurn + 0.5);
+  const int k =
+      static_cast<int>(x * kPerTurn + 0.5);  // NOLINT(bugprone-incorrect-roundings): any near k will do
   const Pair rest = reduced(x, k);
   const Pair square = product(rest, rest);
   const int quadrant = (k + turns) % 4;

@@ -70,6 +70,7 @@ Edges transformers_edges(const Edges& in, const Edges& given) {
   if (given.shortest == 0) {
     const double scale = quotient(given.longest, in.longest);
     const auto scaled = [&](std::int64_t side) {
+      // As in transformers. NOLINTNEXTLINE(bugprone-incorrect-roundings)
       return static_cast<std::int64_t>(static_cast<double>(side) * scale + 0.5);
     };
     return {scaled(in.shortest), scaled(in.longest)};
