@@ -4,9 +4,9 @@
     oracle.py            writes the golden files next to this one
     oracle.py --check    exit 1 unless this program would write exactly these golden files
 
-A stage is a function here and a row of STAGES. The function takes the colour planes of an image (a Plane each), for
-stages of WITH_ALPHA also its alpha as the last one, and the values of its parameters as in --stages. It returns planes:
-lists of rows with the same bits, or Planes with others.
+A stage is a function, here or in a module next to this one, and a row of STAGES. The function takes the colour planes
+of an image (a Plane each), for stages of WITH_ALPHA also its alpha as the last one, and the values of its parameters as
+in --stages. It returns planes: lists of rows with the same bits, or Planes with others.
 The row's cases are the steps with which the tests run the stage: on the images below, for its golden file, and against
 its reference on many more. A missing row, or a parameter word that occurs in no case, fails the tests.
 
@@ -20,38 +20,24 @@ Standard library only. Rounding is half up unless a comment says otherwise. Arit
 prescribes floats or doubles.
 """
 import json
-import math
 import os
-import struct
 import sys
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from functools import cache
 from itertools import accumulate
 from math import isqrt
+
+from canvas_oracle import channel, crop, flatten, pad, rgb
+from filter_oracle import FILTERS
+from plane import Plane, Refused, bits_of, half_up, has_alpha, single, white_of
+from resize_oracle import resize
+from tensor_oracle import normalize
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 LUMA = {"bt601": (19595, 38470, 7471, 16), "bt709": (13933, 46871, 4732, 16), "opencv": (9798, 19235, 3735, 15)}
 CLIPS = ("0:0", "0.5:0.5", "0.000001:0", "2:10", "33.333333:0.000001", "60:60", "99.999999:99.999999")
 TAPS = {"box": (1, 1, 1, 1, 1), "triangle": (1, 2, 3, 2, 1), "gauss": (1, 4, 6, 4, 1)}
-
-
-class Plane(list):
-    """Rows of samples from 0 to `white`: 255 or 65535. Of a tensor: the bits of floats, and `dtype`."""
-
-    def __init__(self, rows, white, dtype=None):
-        super().__init__(rows)
-        self.white, self.dtype = white, dtype
-
-    def sample(self):
-        """The sample type in golden files: the bits of integers, "f32", "f16" or "bf16"."""
-        return self.dtype or bits_of(self.white)
-
-
-def half_up(value):
-    """The nearest integer to a non-negative fraction, halves upwards."""
-    return (value + Fraction(1, 2)).__floor__()
 
 
 def gray(planes, luma="bt601"):
@@ -67,10 +53,6 @@ def counts_of(plane):
         for v in row:
             counts[v] += 1
     return counts
-
-
-def white_of(bits):
-    return (1 << int(bits)) - 1
 
 
 def with_white(plane, white):
@@ -190,11 +172,6 @@ def levels(planes, lo, hi, of="same"):
         return planes
     spread = lambda v: min(white, half_up(Fraction(max(0, v * unit - low) * white, high - low)))
     return [[[spread(v) for v in row] for row in p] for p in planes]
-
-
-def single(value):
-    """A value rounded to a 32-bit float. The product of two such floats is exact before that."""
-    return struct.unpack("f", struct.pack("f", value))[0]
 
 
 def equalize_plane(plane):
@@ -365,214 +342,6 @@ def posterize(planes, bits):
     return [[[v // step(p.white) * step(p.white) for v in row] for row in p] for p in planes]
 
 
-def shares(n, m, method, parts):
-    """For each of m outputs, the contributing ones of n inputs and their weights; linear: in units of 1 / `parts`."""
-    step, rows = n / m, []
-    centre = step * 0.5
-    for x in range(m):
-        if method == "nearest":
-            rows.append([(min(int(centre), n - 1), 1)])
-            centre += step
-        elif method == "linear":
-            place = (1.0 / (m / n)) * (x + 0.5) - 0.5
-            left = place.__floor__()
-            share = round((place - left) * parts)  # halves to even
-            rows.append([(min(max(left, 0), n - 1), parts - share), (min(max(left + 1, 0), n - 1), share)])
-        else:
-            edges = [(max(Fraction(x * n, m), i), min(Fraction((x + 1) * n, m), i + 1)) for i in range(n)]
-            rows.append([(i, end - start) for i, (start, end) in enumerate(edges) if end > start])
-    return rows
-
-
-def resize_plane(plane, width, height, method):
-    h, w = len(plane), len(plane[0])
-    parts = plane.white + 1
-    down, across = shares(h, height, method, parts), shares(w, width, method, parts)
-    lines = [[sum(row[i] * b for i, b in columns) for columns in across] for row in plane]
-    sums = [[sum(lines[j][x] * a for j, a in rows) for x in range(width)] for rows in down]
-    if method == "nearest":
-        return sums
-    if method == "linear":
-        return [[half_up(Fraction(v, parts ** 2)) for v in row] for row in sums]
-    pixels = Fraction(w * h, width * height)
-    most = 1 << (23 if plane.white == 255 else 8)
-    if w % width == 0 and h % height == 0 and (w, h) != (2 * width, 2 * height) and pixels <= most:
-        return [[round(single(int(v) * single(1 / int(pixels)))) for v in row] for row in sums]  # halves to even
-    return [[half_up(v / pixels) for v in row] for row in sums]
-
-
-def nearest_wave(x, first):
-    """The double nearest to the cosine (first 0) or the sine (first 1) of a double, by the Taylor series."""
-    with localcontext() as context:
-        context.prec = 60
-        x = Decimal(x)
-        total = term = x if first else Decimal(1)
-        while abs(term) > Decimal("1e-50"):
-            term *= -x * x / ((first + 1) * (first + 2))
-            total, first = total + term, first + 2
-        return float(total)
-
-
-def sinc(x):
-    return nearest_wave(x * math.pi, 1) / (x * math.pi) if x else 1.0
-
-
-def hamming(x):
-    return sinc(x) * (single(0.54) + single(0.46) * nearest_wave(x * math.pi, 0)) if x else 1.0
-
-
-def bicubic(x):
-    a = -0.5
-    return ((a + 2) * x - (a + 3)) * x * x + 1 if x < 1 else (((x - 5) * x + 8) * x - 4) * a
-
-
-# Pillow's filters: half the width of the window, and the weight at a distance of less than that.
-FILTERS = {
-    "box": (0.5, lambda x: 1.0 if -0.5 < x <= 0.5 else 0.0),
-    "bilinear": (1.0, lambda x: 1.0 - abs(x) if abs(x) < 1 else 0.0),
-    "hamming": (1.0, lambda x: hamming(abs(x)) if abs(x) < 1 else 0.0),
-    "bicubic": (2.0, lambda x: bicubic(abs(x)) if abs(x) < 2 else 0.0),
-    "lanczos": (3.0, lambda x: sinc(x) * sinc(x / 3) if -3 <= x < 3 else 0.0),
-}
-
-
-@cache
-def filter_weights(n, m, start, end, method):
-    """For each of m outputs, the first of n inputs that contribute, and the weights."""
-    half, value = FILTERS[method]
-    scale, rows = single(end - start) / m, []
-    stretch = max(scale, 1.0)
-    for i in range(m):
-        centre = start + (i + 0.5) * scale
-        first, last = max(int(centre - half * stretch + 0.5), 0), min(int(centre + half * stretch + 0.5), n)
-        values = [value((j - centre + 0.5) * (1 / stretch)) for j in range(first, last)]
-        total = in_order(values)
-        rows.append((first, [v / total for v in values]))
-    return rows
-
-
-def in_order(values):
-    """The sum of doubles, each addition rounded."""
-    return list(accumulate(values))[-1]
-
-
-def filtered_line(line, rows, white):
-    if white == 255:
-        whole = lambda weight: int(weight * 2 ** 22 + (-0.5 if weight < 0 else 0.5))
-        sums = (sum(whole(k) * v for k, v in zip(weights, line[first:])) for first, weights in rows)
-        return [min(max((s + 2 ** 21) >> 22, 0), 255) for s in sums]
-    sums = (in_order([k * v for k, v in zip(weights, line[first:])]) for first, weights in rows)
-    return [min(max(math.floor(s + 0.5), 0), white) for s in sums]
-
-
-def filter_plane(plane, width, height, method, box, rule):
-    h, w = len(plane), len(plane[0])
-    columns = lambda rows: [list(column) for column in zip(*rows)]
-    left, top, right, bottom = box
-    across, down = filter_weights(w, width, left, right, method), filter_weights(h, height, top, bottom, method)
-
-    def pass_across(rows):
-        changes = (left, right, width) != (0, w, w)
-        return [filtered_line(row, across, plane.white) for row in rows] if changes else rows
-
-    def pass_down(rows):
-        changes = (top, bottom, height) != (0, h, h)
-        return columns([filtered_line(c, down, plane.white) for c in columns(rows)]) if changes else rows
-
-    down_first = height < h and (h - height > 2 * (w - width) if rule == "pillow13" else h > 100 * w)
-    return pass_across(pass_down(plane)) if down_first else pass_down(pass_across(plane))
-
-
-def filtered(planes, *how):
-    """Colours of 8 bits are multiplied by alpha, the last plane, before the passes and divided by it after them."""
-    make = lambda rows: Plane(filter_plane(rows, *how), rows.white)
-    if not has_alpha(planes) or planes[0].white != 255:
-        return [make(p) for p in planes]
-    *colors, alpha = planes
-
-    def times_alpha(v, a):
-        t = v * a + 128
-        return (t + (t >> 8)) >> 8
-
-    def per_pixel(function, plane, alphas):
-        return Plane([[function(v, a) for v, a in zip(*rows)] for rows in zip(plane, alphas)], 255)
-
-    made = make(alpha)
-    over_alpha = lambda v, a: min(255 * v // a, 255) if a else v
-    return [per_pixel(over_alpha, make(per_pixel(times_alpha, c, alpha)), made) for c in colors] + [made]
-
-
-def edges_of(short, long, n, m, sizes):
-    """The new shorter and longer side for shortest=n and longest=m, 0 if not given."""
-    if sizes == "pillow":
-        around, within = (n, round(long / short * n)), (round(short / long * m), m)
-        return around if n and (not m or around[1] <= m) else within
-    if not n:
-        scale = m / long
-        return (short * m // long, m) if sizes == "torchvision" else (int(short * scale + 0.5), int(long * scale + 0.5))
-    longest = n * long // short
-    if sizes == "torchvision":
-        return (m * n // longest, m) if m and longest > m else (n, longest)
-    if m and long / short * n > m:
-        limited = m * short / long
-        n, longest = round(limited), int(limited * long / short)
-    return (short, long) if n == short else (n, longest)
-
-
-def contained(w, h, width, height):
-    if w / h > width / height:
-        return width, round(h / w * width)
-    return (round(w / h * height), height) if w / h < width / height else (width, height)
-
-
-def covering_box(w, h, width, height):
-    """The edges of the part of an image that fit=cover shows: left, top, right, bottom."""
-    part_w = width / height * h if w / h > width / height else w
-    part_h = w / (width / height) if w / h < width / height else h
-    left, top = (w - part_w) * 0.5, (h - part_h) * 0.5
-    return tuple(map(single, (left, top, left + part_w, top + part_h)))
-
-
-def new_size(w, h, given):
-    width, height, shortest, longest = (int(given.get(k, 0)) for k in ("width", "height", "shortest", "longest"))
-    if "percent" in given:
-        return tuple(half_up(side * Fraction(given["percent"]) / 100) for side in (w, h))
-    if shortest or longest:
-        edges = edges_of(min(w, h), max(w, h), shortest, longest, given.get("sizes", "transformers"))
-        return edges if w <= h else edges[::-1]
-    fit = given.get("fit", "exact")
-    if fit == "contain":
-        return contained(w, h, width, height)
-    if fit == "inside" and width and height:
-        width, height = (width, 0) if Fraction(width, w) <= Fraction(height, h) else (0, height)
-    proportional = lambda side, by, of: half_up(Fraction(side * by, of))
-    return width or proportional(w, height, h), height or proportional(h, width, w)
-
-
-def resize(planes, *values, **named):
-    if values and values[0].endswith("%"):
-        values, named = ("0", "0", *values[1:]), {**named, "percent": values[0][:-1]}
-    elif values and "x" in values[0]:
-        values = (*values[0].split("x"), *values[1:])
-    given = {**dict(zip(("width", "height", "method", "fit"), values)), **named}
-    h, w = len(planes[0]), len(planes[0][0])
-    width, height = (max(1, side) for side in new_size(w, h, given))
-    if (width, height) != (w, h):
-        method = given.get("method", "linear")
-        if method in FILTERS:
-            box = covering_box(w, h, width, height) if given.get("fit") == "cover" else (0, 0, w, h)
-            planes = filtered(planes, width, height, method, box, given.get("rule", "pillow13"))
-        else:
-            planes = [Plane(resize_plane(p, width, height, method), p.white) for p in planes]
-    if given.get("fit") == "contain":
-        return pad(planes, f"{given['width']}x{given['height']}", given.get("background", "transparent"))
-    return planes
-
-
-class Refused(Exception):
-    """A step that is impossible for this image."""
-
-
 def flip(planes, direction="horizontal"):
     return [[row[::-1] for row in p] if direction == "horizontal" else p[::-1] for p in planes]
 
@@ -586,127 +355,6 @@ def rotate(planes, angle):
     for _ in range(int(angle) // 90):
         planes = [turned(p) for p in planes]
     return planes
-
-
-COLORS = {"transparent": "#00000000", "white": "#ffffff", "black": "#000000", "red": "#ff0000"}
-
-
-def has_alpha(planes):
-    return len(planes) in (2, 4)
-
-
-def color_of(planes, text):
-    """The samples of a colour, a name or #RRGGBB[AA], in the planes of an image."""
-    digits = COLORS.get(text, text).lstrip("#").ljust(8, "f")
-    r, g, b, alpha = (int(digits[i:i + 2], 16) for i in range(0, 8, 2))
-    color = [r, g, b] if len(planes) > 2 else [half_up(Fraction(19595 * r + 38470 * g + 7471 * b, 1 << 16))]
-    return [v * p.white // 255 for v, p in zip(color + [alpha], planes)]
-
-
-def canvas(planes, left, top, width, height, color):
-    """The rectangle at (left, top) of the plane around an image; `color` has a sample for each plane."""
-    h, w = len(planes[0]), len(planes[0][0])
-    inside = lambda x, y: 0 <= x < w and 0 <= y < h
-    return [[[p[y][x] if inside(x, y) else v for x in range(left, left + width)] for y in range(top, top + height)]
-            for p, v in zip(planes, color)]
-
-
-def centred(of, size, rule):
-    if rule == "torchvision":
-        return -((size - of) // 2) if of < size else round(Fraction(of - size, 2))  # halves to even
-    return (of - size) // 2  # rounded down
-
-
-def crop(planes, *values, **named):
-    if "x" in values[0]:  # WxH, WxH+X+Y
-        size, *offsets = values[0].split("+")
-        values = (*size.split("x"), *offsets, *values[1:])
-    given = {**dict(zip(("width", "height", "x", "y"), values)), **named}
-    width, height, x, y = (given.get(name, "center") for name in ("width", "height", "x", "y"))
-    h, w, width, height = len(planes[0]), len(planes[0][0]), int(width), int(height)
-    left = centred(w, width, given.get("rule")) if x == "center" else int(x)
-    top = centred(h, height, given.get("rule")) if y == "center" else int(y)
-    if given.get("pad", "none") != "none":
-        return canvas(planes, left, top, width, height, color_of(planes, given["pad"]))
-    if left < 0 or top < 0 or left + width > w or top + height > h:
-        raise Refused
-    return [[row[left:left + width] for row in p[top:top + height]] for p in planes]
-
-
-def pad(planes, size, color, position="center"):
-    (width, height), h, w = map(int, size.split("x")), len(planes[0]), len(planes[0][0])
-    if width < w or height < h:
-        raise Refused
-    offset = lambda rest, low, high: 0 if low in position else rest if high in position else round(Fraction(rest, 2))
-    left, top = offset(width - w, "left", "right"), offset(height - h, "top", "bottom")
-    return canvas(planes, -left, -top, width, height, color_of(planes, color))
-
-
-def rgb(planes):
-    return [planes[0]] * 3 if len(planes) < 3 else planes[:3]
-
-
-def flatten(planes, color="white"):
-    if not has_alpha(planes):
-        return planes
-    mix = lambda v, a, ground, white: half_up(Fraction(v * a + ground * (white - a), white))
-    return [[[mix(v, a, ground, p.white) for v, a in zip(*rows)] for rows in zip(p, planes[-1])]
-            for p, ground in zip(planes[:-1], color_of(planes, color))]
-
-
-def channel(planes, name):
-    letters = ("" if len(planes) < 3 else "rgb") + ("a" if has_alpha(planes) else "")
-    if (int(name) > len(planes)) if name.isdigit() else (name not in letters):
-        raise Refused
-    return [planes[int(name) - 1] if name.isdigit() else planes[letters.index(name) - len(letters)]]
-
-
-PRESETS = {"imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
-           "clip": ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)),
-           "siglip": ((0.5, 0.5, 0.5), (0.5, 0.5, 0.5))}
-
-
-# Each operation on floats is rounded once: a double holds twice the digits, so that rounding it again is harmless.
-FORMULAS = {
-    "transformers": lambda v, white, m, s: single(single(single(v * (1 / white)) - m) / s),
-    "totensor": lambda v, white, m, s: single(single(single(v / white) - m) / s),
-    "torchvision-v2": lambda v, white, m, s: single(single(single(v * single(1 / white)) - m) / s),
-    "transformers-fused": lambda v, white, m, s: single(single(v - single(m * white)) / single(s * white)),
-}
-
-
-def float16(value):
-    try:
-        return struct.unpack("<H", struct.pack("<e", value))[0]
-    except OverflowError:
-        return 0xFC00 if value < 0 else 0x7C00
-
-
-def bfloat16(value):
-    bits = struct.unpack("<I", struct.pack("<f", value))[0]
-    low, high = bits % 65536, bits // 65536
-    return high + (low > 32768 or (low == 32768 and high % 2 == 1))
-
-
-ELEMENTS = {"float32": ("f32", lambda value: struct.unpack("<I", struct.pack("<f", value))[0]),
-            "float16": ("f16", float16), "bfloat16": ("bf16", bfloat16)}
-
-
-def normalize(planes, preset="custom", mean=None, std=None, dtype="float32", layout="nchw", formula="transformers"):
-    if preset == "custom":
-        mean, std = ([single(float(v)) for v in text.split("/")] for text in (mean, std))
-    else:
-        mean, std = ([single(v) for v in values] for values in PRESETS[preset])
-    if has_alpha(planes) or (len(planes) == 1 and len(mean) > 1):
-        raise Refused
-    sample, bits = ELEMENTS[dtype]
-    made = []
-    for c, plane in enumerate(planes):
-        m, s = mean[c % len(mean)], std[c % len(std)]
-        table = {v: bits(FORMULAS[formula](v, plane.white, m, s)) for v in set().union(*plane)}
-        made.append([[table[v] for v in row] for row in plane])
-    white = white_of(32 if sample == "f32" else 16)
-    return [Plane(p, white, sample) for p in ([sum(made, [])] if layout == "nchw" else made)]
 
 
 # The stages by name: their functions and their cases. One row per stage.
@@ -849,10 +497,6 @@ def narrow(pixels):
 def squeezed(pixels, most):
     """The same 16-bit image with its values in 1000..1000 + most, like a 12-bit camera's."""
     return [[[1000 + v * most // 65535 for v in p] for p in row] for row in pixels]
-
-
-def bits_of(white):
-    return white.bit_length()
 
 
 def text(plane, white):
