@@ -81,8 +81,9 @@ struct Stage {
   std::string_view (*problem)(const Parameters&) = nullptr;
   // Returns why the step would not change such a frame, so that the planner omits it; empty: it might.
   std::string_view (*skip_reason)(const FrameType& in, const Parameters&) = nullptr;
-  // Sets `out`, initialised to `in`, to the output's type; the planner sets the layout. Returns why the stage
-  // rejects frames of this type; empty: it accepts them. nullptr: it accepts all types and preserves them.
+  // Sets `out`, initialised to `in`, to the output's type; a layout of the output port takes precedence.
+  // Returns why the stage rejects frames of this type; empty: it accepts them. nullptr: it accepts all types
+  // and preserves them.
   std::string_view (*infer)(const FrameType& in, const Parameters&, FrameType& out) = nullptr;
   // Returns the type of the tensor that the stage makes. Such a stage is the last step of its list. nullptr:
   // it makes images.

@@ -117,13 +117,13 @@ void store_weight(double weight, std::int32_t* to) {
 
 template <class Weight>
 struct AxisBytes {
-  explicit AxisBytes(const FilterAxis& axis, Filter filter)
+  AxisBytes(const FilterAxis& axis, Filter filter)
       : window(filter_window(axis, filter)),
         entries(axis.changes() ? padded(axis.out) : 0),
         bytes(2 * entries * static_cast<std::int64_t>(sizeof(std::int32_t)) +
               (axis.changes() ? axis.out : 0) * window * static_cast<std::int64_t>(sizeof(Weight))) {}
 
-  // A view of the table of this axis at `from`.
+  // Returns a view of the table of this axis at `from`.
   [[nodiscard]] FilterTable<Weight> view(const std::byte* from) const {
     if (entries == 0) return {};
     const auto* first = reinterpret_cast<const std::int32_t*>(from);

@@ -31,7 +31,8 @@ struct FilterSizes {
 struct FilterExtent {
   std::int64_t in, out, made, window;
 
-  // Returns the taps that kernels multiply: all weights, from a multiple of a step on.
+  // Returns the number of steps that cover all weights of an output, the first one starting at a multiple of
+  // `taps`.
   [[nodiscard]] std::int64_t steps(int taps) const { return taps == 1 ? weights() : weights() / taps + 1; }
   // Returns the number of input samples from the start of a tile on that its steps read, at most. Tiles start
   // at multiples of four.

@@ -18,11 +18,12 @@
 //             256 pixels, whose sum a float holds exactly; half up for more).
 //             Enlarging uses the same mean, so that whole factors repeat pixels.
 //
-// Floats have separate weights, and sums in a fixed order: kernels/resize/float_axis.h.
-//
 //   box, bilinear, hamming, bicubic, lanczos
 //             Pillow's filters of the same names (Resample.c) for 8 and 16 bits: two passes of weighted sums,
 //             kernels/resize/filter_axis.h. Colours of 8 bits with alpha are premultiplied.
+//
+// Floats have separate weights, and sums in a fixed order: kernels/resize/float_axis.h. No filter accepts
+// them.
 #pragma once
 
 #include <optional>
@@ -35,7 +36,7 @@ namespace imgpipe {
 
 enum class ResizeMethod : std::uint8_t { linear, area, nearest, box, bilinear, hamming, bicubic, lanczos };
 
-// Returns the filter of a method that is one.
+// Returns the filter that the method names; nullopt: the method is not a filter.
 [[nodiscard]] constexpr std::optional<Filter> filter_of(ResizeMethod method) {
   switch (method) {
     case ResizeMethod::linear:
@@ -100,7 +101,7 @@ struct ResizeParameters {
 [[nodiscard]] std::string_view resize_skip_reason(const FrameType& in, const Parameters& parameters);
 // Returns the new size (docs/pixels.md#resize), at least 1 and below 2^31 per side.
 [[nodiscard]] FrameType resize_output(const FrameType& in, const Parameters& parameters);
-// Returns the passes of a step whose method is a filter.
+// Returns the passes of a resize by a filter; the method must be one.
 [[nodiscard]] Resampling resampling_of(const FrameType& in, const Parameters& parameters);
 [[nodiscard]] std::string_view resize_infer(const FrameType& in, const Parameters&, FrameType& out);
 // The source rows of the output's rows; for nearest, one or two more.

@@ -2,6 +2,7 @@
 // of Python: quotients are doubles, int() truncates, round() rounds half to even.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "kernels/resize/resize.h"
 #include "kernels/shared/float_environment.h"
@@ -204,11 +205,13 @@ FrameType resize_output(const FrameType& in, const Parameters& parameters) {
 Resampling resampling_of(const FrameType& in, const Parameters& parameters) {
   const FloatEnvironment environment;
   const ResizeParameters given(parameters);
+  const std::optional<Filter> filter = filter_of(given.method);
+  if (!filter) unreachable();
   const FrameType out = resize_output(in, parameters);
   const Box box = box_of({in.width, in.height}, given);
   return {{in.width, out.width, box.left, box.right},
           {in.height, out.height, box.top, box.bottom},
-          filter_of(given.method).value(),
+          *filter,
           given.rule};
 }
 

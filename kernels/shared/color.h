@@ -8,6 +8,7 @@
 
 #include "kernels/frame.h"
 #include "kernels/shared/convert.h"
+#include "kernels/shared/luma.h"
 
 namespace imgpipe {
 
@@ -19,10 +20,10 @@ inline constexpr std::int64_t kWhiteColor = 0xFFFFFFFF;  // opaque white
   return static_cast<Sample8>(color >> (24 - 8 * i));
 }
 
-// The grey of a colour (Pillow's ImageColor.getcolor(color, "L")), which is luma by bt601.
+// Returns the grey of a colour (Pillow's ImageColor.getcolor(color, "L")).
 [[nodiscard]] constexpr Sample8 gray_of(std::int64_t color) {
-  const int r = color_byte(color, 0), g = color_byte(color, 1), b = color_byte(color, 2);
-  return static_cast<Sample8>((r * 19595 + g * 38470 + b * 7471 + 0x8000) >> 16);
+  return luma_of<Sample8>(luma_weights(Luma::bt601), color_byte(color, 0), color_byte(color, 1),
+                          color_byte(color, 2));
 }
 static_assert(gray_of(kWhiteColor) == 255 && gray_of(0xFF0000FF) == 76 && gray_of(0x00FF00FF) == 150);
 
