@@ -49,10 +49,7 @@ class RowWriter final : public StripWriter {
 };
 
 std::string shape_text(const TensorType& type) {
-  std::string text;
-  for (const std::int64_t dimension : type.dimensions())
-    text += (text.empty() ? "" : "x") + std::to_string(dimension);
-  return text;
+  return joined_numbers(type.dimensions(), "x");
 }
 
 }  // namespace
