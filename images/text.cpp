@@ -56,4 +56,13 @@ std::string printable(std::string_view text) {
   return out;
 }
 
+std::string joined_numbers(std::span<const std::int64_t> numbers, std::string_view separator) {
+  std::string text;
+  for (const std::int64_t number : numbers) {
+    if (!text.empty()) text += separator;
+    text += std::to_string(number);
+  }
+  return text;
+}
+
 }  // namespace imgpipe

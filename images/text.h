@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,5 +16,8 @@ namespace imgpipe {
 
 // Returns the length of the UTF-8 sequence at the start of `text` (not empty), or 0, and sets its code point.
 [[nodiscard]] std::size_t utf8_length(std::string_view text, std::uint32_t& code_point);
+
+// Returns the numbers with `separator` between them: "3x224x224".
+[[nodiscard]] std::string joined_numbers(std::span<const std::int64_t> numbers, std::string_view separator);
 
 }  // namespace imgpipe

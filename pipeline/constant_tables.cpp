@@ -1,6 +1,5 @@
 #include "pipeline/constant_tables.h"
 
-#include <algorithm>
 #include <mutex>
 
 #include "images/memory/available_memory.h"

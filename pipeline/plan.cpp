@@ -204,7 +204,7 @@ class PlanBuilder {
     if (implicit) added.label += "*";
     added.in = frame_;
     added.out = output_type(stage, frame_, added.parameters);
-    // A tensor has as many pixels as its image, one channel below the other.
+    // The frame of a tensor may stack the channels, so it may have more pixels than the image checked before.
     constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
     if (makes_pixels(stage))
       check_size(added.label, added.out, stage.tensor == nullptr ? max_pixels_ : kAnyNumber);

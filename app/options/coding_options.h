@@ -48,7 +48,7 @@ inline constexpr Choices<TiffPacking, 5> kTiffPackings{{{"none", TiffPacking::no
 // Returns the names of all formats that --format accepts.
 [[nodiscard]] std::vector<std::string_view> output_formats();
 // Returns the names of writable formats of images with at least this many bits per sample.
-[[nodiscard]] std::vector<std::string_view> writable_formats(int min_bits = 8);
+[[nodiscard]] std::vector<std::string_view> writable_formats(int min_bits);
 
 // Returns the option's format, otherwise that of OUTPUT's ending. Throws Error(usage) if both are missing or
 // contradict each other.

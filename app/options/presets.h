@@ -13,7 +13,7 @@ namespace imgpipe {
 class MergedOptions {
  public:
   // Reads the presets that `arguments` name. If several presets set an option, the last one applies. The
-  // command line overrides presets, also where it has the other of two exclusive switches. Values of
+  // command line overrides presets, also where it has the other of two exclusive options. Values of
   // repeatable options are replaced, not added. With --help or --version no preset is read. `rows` must
   // outlive this object. Throws like parse_arguments() and read_preset().
   MergedOptions(const std::vector<std::string>& arguments, const std::vector<OptionRow>& rows,

@@ -69,11 +69,8 @@ void add_tensor(Fields& fields, const TensorType& type, std::optional<std::int64
 }
 
 std::string tensor_text(const TensorType& type, std::optional<std::int64_t> rows) {
-  std::string text;
-  for (const std::int64_t dimension : dimensions_of(type, rows))
-    text += (text.empty() ? "" : "x") + std::to_string(dimension);
-  return text + " " + std::string(type.sample_name()) + " tensor, " + std::string(type.layout_name()) +
-         ", formula " + std::string(type.formula_name());
+  return joined_numbers(dimensions_of(type, rows), "x") + " " + std::string(type.sample_name()) +
+         " tensor, " + std::string(type.layout_name()) + ", formula " + std::string(type.formula_name());
 }
 
 void add_options(Fields& fields, const ProcessOptions& options) {

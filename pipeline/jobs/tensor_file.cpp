@@ -49,10 +49,7 @@ class RowWriter final : public StripWriter {
 };
 
 std::string shape_text(const TensorType& type) {
-  std::string text;
-  for (const std::int64_t dimension : type.dimensions())
-    text += (text.empty() ? "" : "x") + std::to_string(dimension);
-  return text;
+  return joined_numbers(type.dimensions(), "x");
 }
 
 }  // namespace
@@ -104,8 +101,9 @@ void TensorFile::check_type(const ImageFiles& files, const Plan& plan) {
 }
 
 void TensorFile::begin(const ImageFiles& files, const TensorType& type) {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < settings_.inputs; ++i) names.push_back(settings_.name(i));
+  std::vector<std::string> names;  // a .npy has none
+  for (std::size_t i = 0; settings_.format == Format::safetensors && i < settings_.inputs; ++i)
+    names.push_back(settings_.name(i));
   // The number and the names of pages are not known yet. A .npy holds any number. finish() makes the header
   // of a .safetensors longer if necessary.
   const std::int64_t rows = settings_.format == Format::npy ? std::numeric_limits<std::int64_t>::max()

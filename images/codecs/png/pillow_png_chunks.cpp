@@ -102,8 +102,7 @@ PillowPngChunks::PillowPngChunks(std::span<const std::byte> file)
     at_ += kCrcBytes;
   }
   if (header_.depth == 0 || header_.width == 0 || header_.height == 0) reject("no valid IHDR chunk");
-  header_.frame = {0, 0, header_.width, header_.height};
-  if (frame_) header_.frame = {frame_->left, frame_->top, frame_->width, frame_->height};
+  header_.frame = frame_.value_or(PillowPngFrame{0, 0, header_.width, header_.height});
   header_.of_animation = sequence_.has_value();
   const PillowPngFrame& frame = header_.frame;
   if (frame.width == 0 || frame.height == 0 || frame.left + frame.width > header_.width ||
@@ -257,10 +256,9 @@ void PillowPngChunks::count_sequence(std::uint32_t number) {
 
 void PillowPngChunks::read_frame(Bytes data) {
   count_sequence(big_endian(data, 0, 4));
-  const Rectangle frame{big_endian(data, 12, 4), big_endian(data, 16, 4), big_endian(data, 4, 4),
-                        big_endian(data, 8, 4)};
-  if (std::int64_t{frame.left} + frame.width > header_.width ||
-      std::int64_t{frame.top} + frame.height > header_.height)
+  const PillowPngFrame frame{big_endian(data, 12, 4), big_endian(data, 16, 4), big_endian(data, 4, 4),
+                             big_endian(data, 8, 4)};
+  if (frame.left + frame.width > header_.width || frame.top + frame.height > header_.height)
     reject("a frame outside the image");
   frame_ = frame;
 }

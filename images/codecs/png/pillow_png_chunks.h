@@ -2,7 +2,6 @@
 // complete, with a correct CRC; a chunk after them must be complete if Pillow can read its header.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -43,9 +42,6 @@ class PillowPngChunks {
     Bytes type;
     std::size_t length = 0;
   };
-  struct Rectangle {
-    std::uint32_t left, top, width, height;
-  };
 
   [[nodiscard]] std::optional<Chunk> next_chunk();
   [[nodiscard]] bool begins_pixels(const Chunk& chunk);
@@ -66,7 +62,7 @@ class PillowPngChunks {
   PillowPngHeader header_;
   std::size_t pixels_left_ = 0;  // of the current chunk
   std::optional<std::uint32_t> frames_, sequence_;
-  std::optional<Rectangle> frame_;
+  std::optional<PillowPngFrame> frame_;
   bool has_palette_ = false;
   bool lacks_palette_ = false;  // at the pixels
   bool default_image_ = false;  // the pixels precede the first frame

@@ -8,6 +8,7 @@
 #include "images/codecs/raw_writer.h"
 #include "images/codecs/sniff.h"
 #include "images/rounded_up.h"
+#include "images/text.h"
 
 namespace imgpipe {
 namespace {
@@ -28,12 +29,6 @@ constexpr std::string_view kSafetensorsMark = R"({"__metadata__":{"software":")"
 std::string little_endian_text(std::uint64_t value, std::size_t bytes) {
   std::string text;
   for (std::size_t i = 0; i < bytes; ++i) text += static_cast<char>(value >> (8 * i) & 0xFFU);
-  return text;
-}
-
-std::string joined_numbers(std::span<const std::int64_t> numbers, const char* comma) {
-  std::string text;
-  for (const std::int64_t number : numbers) text += (text.empty() ? "" : comma) + std::to_string(number);
   return text;
 }
 
