@@ -4,30 +4,15 @@
 
 #include <gtest/gtest.h>
 #include <png.h>
-#include <zlib.h>
 
 #include "images/codecs/file_details.h"
-#include "images/codecs/png/deflate.h"
 #include "tests/support/file_parts.h"
 #include "tests/support/images.h"
+#include "tests/support/png_parts.h"
 #include "tests/support/profiles.h"
 
 namespace imgpipe::test::png_facts_test {
 namespace {
-
-Bytes chunk(const char* type, const Bytes& data) {
-  const Bytes covered = bytes_of(std::string_view(type, 4)) + data;
-  return number(static_cast<std::uint32_t>(data.size())) + covered + number(crc32_of(covered));
-}
-
-Bytes deflated(const Bytes& data) {
-  uLongf size = compressBound(data.size());
-  Bytes out(size);
-  compress2(reinterpret_cast<Bytef*>(out.data()), &size, reinterpret_cast<const Bytef*>(data.data()),
-            data.size(), 9);
-  out.resize(size);
-  return out;
-}
 
 Bytes signature() {
   return bytes_of("\x89PNG\r\n\x1A\n");
