@@ -41,6 +41,17 @@ def default_text(parameter, kind):
     return preset
 
 
+def call_text(head, arguments, end):
+    """Python code with as many arguments on a line as fit."""
+    lines = [head]
+    for i, argument in enumerate(arguments):
+        text = argument + (", " if i + 1 < len(arguments) else end)
+        if len(lines[-1]) + len(text.rstrip()) > 120:
+            lines.append(" " * len(head))
+        lines[-1] += text
+    return "\n".join(line.rstrip() for line in lines) + ("" if arguments else end)
+
+
 def function_text(name, stage, kinds):
     # Parameters that continue a list have no name of their own here.
     rows = [(row, kind) for row, kind in zip(stage["parameters"], kinds) if kind["values"]]
@@ -54,10 +65,9 @@ def function_text(name, stage, kinds):
         values.append(f"{row['name']}={'color_text(%s)' % row['name'] if kind['kind'] == 'color' else row['name']}")
     summary = stage["summary"][0].upper() + stage["summary"][1:] + "."
     document = [f'    """{summary}', "", *documents, '    """'] if rows else [f'    """{summary}"""']
-    signature = textwrap.wrap(f"def {name}({', '.join(arguments)}) -> Op:", 112, subsequent_indent=" " * (5 + len(name)),
-                              break_long_words=False)
-    call = textwrap.wrap(f"    return op({', '.join([repr(name), *values])})", 112, subsequent_indent=" " * 14)
-    return "\n".join(["", "", *signature, *document, *call, ""])
+    signature = call_text(f"def {name}(", arguments, ") -> Op:")
+    call = call_text("    return op(", [repr(name), *values], ")")
+    return "\n".join(["", "", signature, *document, call, ""])
 
 
 def main(directory):
