@@ -17,8 +17,7 @@ __all__ = ["DeviceEngine", "Engine", "HostEngine", "Opened"]
 class Opened(Protocol):
     """An image that is opened, but not decoded."""
 
-    @property
-    def needed_bytes(self) -> int: ...  # of host memory, the result included
+    def needed_bytes(self, threads: int) -> int: ...  # of host memory, the result included
     def run(self, threads: int) -> Any: ...
 
 
@@ -78,10 +77,11 @@ class DeviceEngine:
 
 
 class _OnDevice:
-    needed_bytes = 0
-
     def __init__(self, engine: DeviceEngine, source: object) -> None:
         self._engine, self._source = engine, source
+
+    def needed_bytes(self, threads: int) -> int:
+        return 0
 
     def run(self, threads: int) -> Any:
         return self._engine.read(self._source, None)
