@@ -9,7 +9,7 @@
 NB_MODULE(_core, module) {
   namespace python = imgpipe::python;
   python::register_exceptions();
-  module.attr("__version__") = imgpipe::kPythonVersion;
+  module.attr("VERSION") = imgpipe::kPythonVersion;
   python::bind_pipelines(module);
   python::bind_stages(module);
 }

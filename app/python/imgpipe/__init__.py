@@ -1,7 +1,7 @@
 """imgpipe: an image-processing pipeline that is exact to the byte."""
 from . import ops
 from ._batch import Batch
-from ._core import __version__
+from ._core import VERSION as __version__
 from ._errors import DamageWarning, DecodeError
 from ._map import Result
 from ._pipeline import Pipeline, run

@@ -12,8 +12,8 @@ class DecodeError(ValueError):
     """
 
     def __init__(self, reason: str, path: str | os.PathLike[str] | None = None) -> None:
-        self.reason = reason
-        self.path = None if path is None else os.fspath(path)
+        self.reason: str = reason
+        self.path: str | None = None if path is None else os.fspath(path)
         super().__init__(reason, self.path)  # the arguments that pickle passes
 
     def __str__(self) -> str:
