@@ -16,7 +16,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 16;
+constexpr std::size_t kArchiveBlockBytes = std::size_t{1} << 18;
 
 struct ArchiveCloser {
   void operator()(archive* opened) const { ::archive_read_free(opened); }
@@ -105,7 +105,7 @@ struct ArchiveReader::State {
   }
 
   ByteSource source;
-  std::vector<std::byte> block = std::vector<std::byte>(kBlockBytes);
+  std::vector<std::byte> block = std::vector<std::byte>(kArchiveBlockBytes);
   std::unique_ptr<archive, ArchiveCloser> reader;  // reads into `block`
   std::exception_ptr source_error;
   bool opened = false, broken = false, source_ended = false;
@@ -125,8 +125,9 @@ std::optional<ArchiveMember> ArchiveReader::next() {
   if (status == ARCHIVE_EOF) return std::nullopt;
   if (status != ARCHIVE_OK && status != ARCHIVE_WARN) state_->fail();
   member.name = name_of(entry);
-  member.size_bytes = ::archive_entry_size(entry);
-  member.is_file = ::archive_entry_filetype(entry) == AE_IFREG && ::archive_entry_hardlink(entry) == nullptr;
+  if (const char* const target = ::archive_entry_hardlink(entry)) member.hard_link = target;
+  member.is_file = ::archive_entry_filetype(entry) == AE_IFREG && member.hard_link.empty();
+  if (member.is_file) member.size_bytes = ::archive_entry_size(entry);
   member.is_sparse = ::archive_entry_sparse_count(entry) > 0;
   return member;
 }
@@ -156,9 +157,11 @@ bool is_archive(std::span<const std::byte> beginning) {
                                    "\xFD"
                                    "7zXZ\0"sv,
                                    "\x28\xB5\x2F\xFD"sv};
-  return is_tar_header(beginning) || std::ranges::any_of(kCompressed, [&](std::string_view signature) {
-           return begins_with(beginning, signature);
-         });
+  const bool is_empty_archive = beginning.size() >= kArchiveHeadBytes &&
+                                std::ranges::count(beginning, std::byte{}) == std::ssize(beginning);
+  return is_empty_archive || is_tar_header(beginning) ||
+         std::ranges::any_of(kCompressed,
+                             [&](std::string_view signature) { return begins_with(beginning, signature); });
 }
 
 std::string_view archive_ending(std::string_view name) {

@@ -24,8 +24,9 @@ struct ArchiveMember {
   // Bytes as stored. May be absolute, contain "..", control characters or invalid UTF-8, be empty, or repeat
   // an earlier name: never use it as a path.
   std::string name;
-  // A regular file with data, otherwise a directory, a link, a device. Hard links are no files.
+  // A regular file with data; otherwise a directory, a link, a device: they have no data.
   bool is_file = true;
+  std::string hard_link;        // of a hard link: the name of an earlier member
   std::int64_t size_bytes = 0;  // of the data, as the header claims
   bool is_sparse = false;       // its data is longer than the archive stores
   // All of the header, for an ArchiveWriter.

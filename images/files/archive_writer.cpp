@@ -15,7 +15,8 @@
 namespace imgpipe {
 namespace {
 
-constexpr int kRecordBytes = 10240;  // tar pads archives to 20 blocks
+constexpr int kTarRecordBytes = 10240;  // tar pads archives to 20 blocks
+constexpr int kRecordsAtOnce = 100;
 
 struct ArchiveEnder {
   void operator()(archive* made) const { ::archive_write_free(made); }
@@ -28,8 +29,8 @@ struct ArchiveWriter::State {
       : sink(std::move(bytes)), writer(::archive_write_new()) {
     if (writer == nullptr) throw std::bad_alloc();
     ::archive_write_set_format_pax(writer.get());
-    ::archive_write_set_bytes_per_block(writer.get(), kRecordBytes);
-    ::archive_write_set_bytes_in_last_block(writer.get(), kRecordBytes);
+    ::archive_write_set_bytes_per_block(writer.get(), kRecordsAtOnce * kTarRecordBytes);
+    ::archive_write_set_bytes_in_last_block(writer.get(), kTarRecordBytes);
     if (::archive_write_open(writer.get(), this, nullptr, write_block, nullptr) != ARCHIVE_OK) fail();
   }
 
@@ -74,6 +75,7 @@ void ArchiveWriter::begin(const ArchiveMember& member) {
   const ArchiveLocale locale;
   archive_entry* const header = member.header.get();
   ::archive_entry_copy_pathname(header, member.name.c_str());
+  if (!member.hard_link.empty()) ::archive_entry_copy_hardlink(header, member.hard_link.c_str());
   ::archive_entry_set_size(header, member.size_bytes);
   ::archive_entry_sparse_clear(header);
   const int status = ::archive_write_header(state_->writer.get(), header);

@@ -18,9 +18,9 @@ class ArchiveWriter {
   ArchiveWriter(const ArchiveWriter&) = delete;
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;
 
-  // Begins a member with the header of `member`, but its name and size. Exactly `size_bytes` bytes of data
-  // must follow. A sparse member becomes an ordinary one. All functions throw Error(output) and the sink's
-  // errors; begin() also Error(input) if tar cannot express the header, and nothing is written then.
+  // Begins a member with the header of `member`, but its name, hard link and size. Exactly `size_bytes` bytes
+  // of data must follow. A sparse member becomes an ordinary one. All functions throw Error(output) and the
+  // sink's errors; begin() also Error(input) if tar cannot express the header, and nothing is written then.
   void begin(const ArchiveMember& member);
   void append(std::span<const std::byte> data);
   void close();

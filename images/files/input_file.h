@@ -18,11 +18,15 @@ class InputFile {
  public:
   InputFile() = default;
   explicit InputFile(std::vector<std::byte> whole);
+  // The same for bytes that others read too.
+  explicit InputFile(std::shared_ptr<const std::vector<std::byte>> whole);
   // A regular file of `size` bytes that starts with `beginning`.
   InputFile(std::vector<std::byte> beginning, std::unique_ptr<FileDescriptor> file, std::int64_t size);
 
   // The whole file or its beginning.
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
+    return bytes_ == nullptr ? std::span<const std::byte>() : *bytes_;
+  }
   [[nodiscard]] bool is_whole() const noexcept { return file_ == nullptr; }
   [[nodiscard]] std::int64_t size_bytes() const noexcept { return size_; }
 
@@ -30,7 +34,7 @@ class InputFile {
   [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::byte> out) const;
 
  private:
-  std::vector<std::byte> bytes_;
+  std::shared_ptr<const std::vector<std::byte>> bytes_;
   std::unique_ptr<FileDescriptor> file_;
   std::int64_t size_ = 0;
 };
