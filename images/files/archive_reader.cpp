@@ -70,7 +70,8 @@ bool is_tar_header(std::span<const std::byte> block) {
 }  // namespace
 
 struct ArchiveReader::State {
-  explicit State(ByteSource bytes) : source(std::move(bytes)), reader(::archive_read_new()) {
+  State(ByteSource bytes, ByteSkip over)
+      : source(std::move(bytes)), skip(std::move(over)), reader(::archive_read_new()) {
     if (reader == nullptr) throw std::bad_alloc();
     support_formats(reader.get());
   }
@@ -89,9 +90,15 @@ struct ArchiveReader::State {
     }
   }
 
+  static la_int64_t skip_bytes(archive*, void* self, la_int64_t bytes) {
+    auto& state = *static_cast<State*>(self);
+    return state.skip ? state.skip(bytes) : 0;
+  }
+
   void open() {
     if (std::exchange(opened, true)) return;
-    if (::archive_read_open(reader.get(), this, nullptr, read_block, nullptr) != ARCHIVE_OK) fail();
+    if (::archive_read_open2(reader.get(), this, nullptr, read_block, skip_bytes, nullptr) != ARCHIVE_OK)
+      fail();
   }
 
   [[noreturn]] void fail() {
@@ -105,13 +112,15 @@ struct ArchiveReader::State {
   }
 
   ByteSource source;
+  ByteSkip skip;
   std::vector<std::byte> block = std::vector<std::byte>(kArchiveBlockBytes);
   std::unique_ptr<archive, ArchiveCloser> reader;  // reads into `block`
   std::exception_ptr source_error;
   bool opened = false, broken = false, source_ended = false;
 };
 
-ArchiveReader::ArchiveReader(ByteSource source) : state_(std::make_unique<State>(std::move(source))) {}
+ArchiveReader::ArchiveReader(ByteSource source, ByteSkip skip)
+    : state_(std::make_unique<State>(std::move(source), std::move(skip))) {}
 ArchiveReader::~ArchiveReader() = default;
 
 std::optional<ArchiveMember> ArchiveReader::next() {
@@ -129,6 +138,8 @@ std::optional<ArchiveMember> ArchiveReader::next() {
   member.is_file = ::archive_entry_filetype(entry) == AE_IFREG && member.hard_link.empty();
   if (member.is_file) member.size_bytes = ::archive_entry_size(entry);
   member.is_sparse = ::archive_entry_sparse_count(entry) > 0;
+  if (::archive_filter_code(state_->reader.get(), 0) == ARCHIVE_FILTER_NONE)
+    member.data_offset = ::archive_filter_bytes(state_->reader.get(), 0);
   return member;
 }
 

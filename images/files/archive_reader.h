@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,14 +30,20 @@ struct ArchiveMember {
   std::string hard_link;        // of a hard link: the name of an earlier member
   std::int64_t size_bytes = 0;  // of the data, as the header claims
   bool is_sparse = false;       // its data is longer than the archive stores
+  // Of its data in the source; not in a compressed archive.
+  std::optional<std::int64_t> data_offset;
   // All of the header, for an ArchiveWriter.
   std::shared_ptr<archive_entry> header;
 };
 
+// Skips up to `bytes` bytes of a ByteSource without reading them, and returns their number.
+using ByteSkip = std::function<std::int64_t(std::int64_t bytes)>;
+
 class ArchiveReader {
  public:
-  // Reads nothing yet. open_source() opens a path, "-" and /dev/fd/N.
-  explicit ArchiveReader(ByteSource source);
+  // Reads nothing yet. open_source() opens a path, "-" and /dev/fd/N. `skip`: of a source that can; then
+  // truncated data is an error only if it is read.
+  explicit ArchiveReader(ByteSource source, ByteSkip skip = {});
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
   ArchiveReader& operator=(const ArchiveReader&) = delete;

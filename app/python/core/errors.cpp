@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <string_view>
+#include <utility>
 
 #include <nanobind/stl/string.h>
 
@@ -12,8 +13,14 @@ namespace {
 
 // Replaces option names in messages by parameter names.
 std::string python_message(std::string message) {
-  for (const std::string_view option : {"--stages", "--threads", "--device"}) {
-    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;) message.erase(at, 2);
+  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
+      {"--stages", "stages"},           {"--threads", "threads"}, {"--device", "device"},
+      {"--format", "format"},           {"--name", "name"},       {"--include", "include"},
+      {"--exclude", "exclude"},         {"--memory", "memory"},   {"--overwrite", "overwrite=True"},
+      {"--recursive", "recursive=True"}};
+  for (const auto& [option, name] : kNames) {
+    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos; at += name.size())
+      message.replace(at, option.size(), name);
   }
   return message;
 }

@@ -10,5 +10,7 @@ NB_MODULE(_core, module) {
   namespace python = imgpipe::python;
   python::register_exceptions();
   module.attr("__version__") = imgpipe::kPythonVersion;
+  python::bind_archives(module);
+  python::bind_directories(module);
   python::bind_pipelines(module);
 }
