@@ -7,6 +7,7 @@ namespace imgpipe::python {
 
 namespace nb = nanobind;
 
+void bind_codecs(nb::module_& module);
 void bind_pipelines(nb::module_& module);
 
 }  // namespace imgpipe::python

@@ -10,5 +10,6 @@ NB_MODULE(_core, module) {
   namespace python = imgpipe::python;
   python::register_exceptions();
   module.attr("__version__") = imgpipe::kPythonVersion;
+  python::bind_codecs(module);
   python::bind_pipelines(module);
 }
