@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "images/error.h"
@@ -16,17 +15,6 @@
 #include "pipeline/statistics/series_range.h"
 
 namespace imgpipe {
-namespace {
-
-// Returns why the input's metadata does not describe a result of another shape; empty: it does.
-std::string_view reshape_reason(const Shape& before, const Shape& after, bool turned) {
-  if (before.width != after.width || before.height != after.height) return "image size changed";
-  if (before.channels != after.channels) return "channels changed";
-  if (before.sample != after.sample) return "bits per sample changed";
-  return turned ? "image was rotated or mirrored upright" : "";
-}
-
-}  // namespace
 
 std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
   if (loss == DepthLoss::none) return {};

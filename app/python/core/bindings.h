@@ -8,6 +8,7 @@ namespace imgpipe::python {
 namespace nb = nanobind;
 
 void bind_archives(nb::module_& module);
+void bind_codecs(nb::module_& module);
 void bind_directories(nb::module_& module);
 void bind_pipelines(nb::module_& module);
 

@@ -1,8 +1,9 @@
 #include "app/python/core/errors.h"
 
+#include <array>
 #include <exception>
+#include <string>
 #include <string_view>
-#include <utility>
 
 #include <nanobind/stl/string.h>
 
@@ -13,14 +14,24 @@ namespace {
 
 // Replaces option names in messages by parameter names.
 std::string python_message(std::string message) {
-  constexpr std::pair<std::string_view, std::string_view> kNames[] = {
-      {"--stages", "stages"},           {"--threads", "threads"}, {"--device", "device"},
-      {"--format", "format"},           {"--name", "name"},       {"--include", "include"},
-      {"--exclude", "exclude"},         {"--memory", "memory"},   {"--overwrite", "overwrite=True"},
-      {"--recursive", "recursive=True"}};
-  for (const auto& [option, name] : kNames) {
-    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos; at += name.size())
-      message.replace(at, option.size(), name);
+  constexpr std::array<std::array<std::string_view, 2>, 15> kNames{{{"--stages", "stages"},
+                                                                    {"--threads", "threads"},
+                                                                    {"--device", "device"},
+                                                                    {"--quality", "quality"},
+                                                                    {"--max-pixels", "max_pixels"},
+                                                                    {"--lenient", "lenient=True"},
+                                                                    {"--bands color", "bands=\"color\""},
+                                                                    {"--bands", "bands"},
+                                                                    {"--format", "format"},
+                                                                    {"--name", "name"},
+                                                                    {"--include", "include"},
+                                                                    {"--exclude", "exclude"},
+                                                                    {"--memory", "memory"},
+                                                                    {"--overwrite", "overwrite=True"},
+                                                                    {"--recursive", "recursive=True"}}};
+  for (const auto& [option, parameter] : kNames) {
+    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;)
+      message.replace(at, option.size(), parameter);
   }
   return message;
 }
@@ -42,12 +53,16 @@ PyObject* type_of(ErrorKind kind) {
 
 }  // namespace
 
+nb::object path_object(const std::string& path) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
 nb::object exception_of(const Error& error, const std::string& path) {
   std::string message = python_message(error.what());
   if (error.kind() == ErrorKind::input) {
     if (!path.empty() && message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
     return nb::module_::import_("imgpipe._errors")
-        .attr("DecodeError")(message, path.empty() ? nb::none() : nb::cast(path));
+        .attr("DecodeError")(message, path.empty() ? nb::none() : path_object(path));
   }
   return nb::handle(type_of(error.kind()))(message);
 }

@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   python::register_exceptions();
   module.attr("__version__") = imgpipe::kPythonVersion;
   python::bind_archives(module);
+  python::bind_codecs(module);
   python::bind_directories(module);
   python::bind_pipelines(module);
 }
