@@ -26,9 +26,7 @@ class InputFile {
   InputFile(std::vector<std::byte> beginning, std::unique_ptr<FileDescriptor> file, std::int64_t size);
 
   // The whole file or its beginning.
-  [[nodiscard]] std::span<const std::byte> bytes() const noexcept {
-    return bytes_ == nullptr ? std::span<const std::byte>() : *bytes_;
-  }
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool is_whole() const noexcept { return file_ == nullptr; }
   [[nodiscard]] std::int64_t size_bytes() const noexcept { return size_; }
 
@@ -36,10 +34,8 @@ class InputFile {
   [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::byte> out) const;
 
  private:
-  // The same for bytes that others read too.
-  explicit InputFile(std::shared_ptr<const std::vector<std::byte>> whole);
-  // A whole file in the caller's memory, which must outlive this.
-  [[nodiscard]] static InputFile borrowed(std::span<const std::byte> whole);
+  std::shared_ptr<const std::vector<std::byte>> held_;  // null if the bytes are borrowed
+  std::span<const std::byte> bytes_;
   std::unique_ptr<FileDescriptor> file_;
   std::int64_t size_ = 0;
 };

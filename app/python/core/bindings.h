@@ -11,5 +11,6 @@ void bind_archives(nb::module_& module);
 void bind_codecs(nb::module_& module);
 void bind_directories(nb::module_& module);
 void bind_pipelines(nb::module_& module);
+void bind_stages(nb::module_& module);
 
 }  // namespace imgpipe::python

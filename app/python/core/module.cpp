@@ -14,4 +14,5 @@ NB_MODULE(_core, module) {
   python::bind_codecs(module);
   python::bind_directories(module);
   python::bind_pipelines(module);
+  python::bind_stages(module);
 }
