@@ -19,7 +19,8 @@ STAGES = "gray,contrast:clip=0.5,resize:31:17"
 def tree(tmp_path_factory):
     """A directory of images of several formats, a damaged one, hidden ones, other files and a loop of links."""
     top = tmp_path_factory.mktemp("in")
-    for number, name in enumerate(["a.png", "b.jpg", "sub/c.tif", "sub/deep/d.bmp", "sub/e.webp", "f.JPEG", ".h.png", ".h/x.png"]):
+    names = ["a.png", "b.jpg", "sub/c.tif", "sub/deep/d.bmp", "sub/e.webp", "f.JPEG", ".h.png", ".h/x.png"]
+    for number, name in enumerate(names):
         path = top / name
         path.parent.mkdir(parents=True, exist_ok=True)
         Image.fromarray(noise((40 + number, 50, 3), seed=number)).save(path)
@@ -64,7 +65,8 @@ def test_the_files_are_the_programs(program, tree, tmp_path, arguments, options)
     assert [path for path, _ in summary.failed] == [str(tree / "damaged.png")] * len(summary.failed)
     assert all(f"{path}: {reason}" in ended.stderr for path, reason in summary.failed)
     assert summary.pixels > 0 and summary.seconds > 0 and summary.skipped == 0
-    assert [f"imgpipe: warning: {line}" in ended.stderr for line in summary.warnings[:1]] == [True] * bool(summary.warnings)
+    for line in summary.warnings[:1]:
+        assert f"imgpipe: warning: {line}" in ended.stderr
     again = run_directory(tree, tmp_path / "module", STAGES, skip_existing=True, **arguments)
     assert (again.done, again.skipped, again.failed) == (0, len(expected), summary.failed)
 
@@ -87,7 +89,7 @@ def test_refused_before_any_work(tree, tmp_path):
     out = tmp_path / "out"
     (tmp_path / "empty").mkdir()
     cases = {"no images found": {"input": tmp_path / "empty"},
-             "no images found; skipped files: .*9 excluded by include or exclude$": {"include": "*.txt", "exclude": "*.txt"},
+             "no images found; skipped files: .*9 excluded by": {"include": "*.txt", "exclude": "*.txt"},
              "output of both .*in name to distinguish them": {"name": "{dir}/x.png"},
              "is the input itself": {"output": tree},
              "format: must be one of jpeg, png": {"format": "heic"},

@@ -3,6 +3,8 @@ import itertools
 import json
 import pickle
 import random
+import shutil
+import subprocess
 import tarfile
 import threading
 import time
@@ -12,7 +14,7 @@ import numpy as np
 import pytest
 
 import imgpipe
-from imgpipe import DamageWarning, DecodeError, Loader
+from imgpipe import Batch, DamageWarning, DecodeError, Loader, Pipeline
 from made import noise
 from shards import write_shard, write_shards
 
@@ -26,13 +28,14 @@ class Names:
 
     def batch(self, sources, *, boxes=None, flips=None):
         self.calls.append((boxes, flips))
-        images = [bytes(source).decode() if isinstance(source, (bytes, bytearray)) else source for source in sources]
-        return images if self.on_error == "raise" else (images, [None] * len(images), range(len(images)))
+        images = [source.read().decode() if hasattr(source, "read") else source for source in sources]
+        return images if self.on_error == "raise" else Batch(images, [None] * len(images), range(len(images)))
 
 
 class Raw(Names):
     def batch(self, sources, *, boxes=None, flips=None):
-        return sources if self.on_error == "raise" else (sources, [None] * len(sources), range(len(sources)))
+        images = [source.read() for source in sources]
+        return images if self.on_error == "raise" else Batch(images, [None] * len(images), range(len(images)))
 
 
 def keys_of(loader):
@@ -190,7 +193,7 @@ def test_leaving_ends_the_threads():
     before = threading.active_count()
     iterator = iter(Loader(numbers(40), Slow(), 1, prefetch=4))
     next(iterator)
-    assert threading.active_count() == before + 5
+    assert threading.active_count() == before + 6
     iterator.close()
     assert threading.active_count() == before
 
@@ -242,7 +245,8 @@ def test_data_of_every_size_and_name(tmp_path, format):
 
 def test_members_are_grouped_by_the_rule(tmp_path):
     members = [("a.json", b"0"), ("a.jpg", b"1"), ("a.seg.png", b"2"), ("b.jpg", b"3"), ("c.json", b"4"),
-               (".hidden", b"5"), ("a.jpg", b"6"), ("a.jpg", b"7"), ("x.y/d.JPG", b"8"), ("x.y/d.cls", b"9"), ("README", b"")]
+               (".hidden", b"5"), ("a.jpg", b"6"), ("a.jpg", b"7"), ("x.y/d.JPG", b"8"), ("x.y/d.cls", b"9"),
+               ("README", b""), ("f.depth.png", b"10"), ("f.jpeg", b"11"), ("g.json", b"12"), ("g.left.Png", b"13")]
     write_shard(tmp_path / "a.tar", members)
     with tarfile.open(tmp_path / "a.tar", "a") as archive:
         for kind in (tarfile.DIRTYPE, tarfile.SYMTYPE, tarfile.LNKTYPE):
@@ -250,15 +254,31 @@ def test_members_are_grouped_by_the_rule(tmp_path):
             header.type, header.linkname = kind, "a.jpg"
             archive.addfile(header)
     batch, = Loader(tmp_path / "a.tar", Names(), 100)
-    assert list(zip(batch.keys, batch.images)) == [("a", "1"), ("b", "3"), ("a", "6"), ("a", "7"), ("x.y/d", "8")]
-    assert batch.members == [{"json": b"0", "seg.png": b"2"}, {}, {}, {}, {"cls": b"9"}]
+    assert list(zip(batch.keys, batch.images)) == [("a", "1"), ("b", "3"), ("a", "6"), ("a", "7"), ("x.y/d", "8"),
+                                                  ("f", "11"), ("g", "13")]
+    assert batch.members == [{"json": b"0", "seg.png": b"2"}, {}, {}, {}, {"cls": b"9"}, {"depth.png": b"10"},
+                             {"json": b"12"}]
+
+
+@pytest.mark.skipif(not shutil.which("tar"), reason="the program tar is missing")
+@pytest.mark.parametrize("format", ["gnu", "posix"])
+def test_sparse_members(tmp_path, format):
+    with open(tmp_path / "a.png", "wb") as file:
+        for at in (0, 3_000_000, 7_000_001):
+            file.seek(at)
+            file.write(b"data")
+    (tmp_path / "b.png").write_bytes(b"b")
+    subprocess.run(["tar", "-S", f"--format={format}", "-cf", "a.tar", "a.png", "b.png"], cwd=tmp_path, check=True)
+    batch, = Loader(tmp_path / "a.tar", Raw(), 2)
+    assert batch.images == [(tmp_path / name).read_bytes() for name in ("a.png", "b.png")]
 
 
 @pytest.mark.parametrize("mode", ["w", "w:gz"])
 def test_a_damaged_shard(tmp_path, mode):
     names = [str(tmp_path / f"{number}.tar") for number in range(2)]
     for number, name in enumerate(names):
-        write_shard(name, [(f"{number}/{sample}.jpg", random.Random(sample).randbytes(100_000)) for sample in range(5)], mode)
+        members = [(f"{number}/{sample}.jpg", random.Random(sample).randbytes(100_000)) for sample in range(5)]
+        write_shard(name, members, mode)
     with open(names[0], "r+b") as shard:
         shard.truncate(330_000)  # in the fourth image
     for pipeline, on_error in ((Raw(), "raise"), (Raw("skip"), "skip")):
@@ -329,3 +349,96 @@ def test_wrong_arguments(tmp_path):
         with pytest.raises(kind, match=message) as raised:
             Loader(**{**good, **arguments})
         assert "\n" not in str(raised.value) and len(str(raised.value)) < 250
+
+
+IMAGES = [noise((50 + number, 60, 3), seed=number) for number in range(10)]
+STAGES = "gray,resize:16:16"
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A directory with images and, as the fourth, a damaged one; and a shard with the same."""
+    directory = tmp_path_factory.mktemp("files")
+    members = []
+    for number, image in enumerate(IMAGES):
+        data = imgpipe.encode(image)
+        if number == 3:
+            data = data[:2000]
+        (directory / f"{number}.png").write_bytes(data)
+        members += [(f"{number}.png", data), (f"{number}.cls", b"%d" % number)]
+    shard = tmp_path_factory.mktemp("shard") / "a.tar"
+    write_shard(shard, members)
+    return directory, shard
+
+
+@pytest.mark.parametrize("source", [0, 1])
+def test_batches_are_those_of_the_pipeline(files, source):
+    good = [number for number in range(10) if number != 3]
+    wanted = Pipeline(STAGES).batch([IMAGES[number] for number in good])
+    where = str(files[source])
+
+    def loader(on_error):
+        return Loader(files[source], Pipeline(STAGES, on_error=on_error), 4)
+
+    names = [f"{number}.png" if source == 0 else str(number) for number in range(10)]
+    with pytest.raises(DecodeError, match="3.png: ") as raised:
+        list(loader("raise"))
+    assert raised.value.path == f"{where}/3.png"
+
+    first, *others = batches = list(loader("return"))
+    assert [key for batch in batches for key in batch.keys] == names
+    assert [type(error) for error in first.errors] == [type(None)] * 3 + [DecodeError]
+    assert first.errors[3].path == f"{where}/3.png" and not first.images[3].any()
+    assert all(batch.errors == [None] * len(batch.keys) for batch in others)
+    np.testing.assert_array_equal(np.concatenate([batch.images for batch in batches])[good], wanted)
+
+    batches = list(loader("skip"))
+    assert [len(batch.images) for batch in batches] == [3, 4, 2]
+    assert [key for batch in batches for key in batch.keys] == [names[number] for number in good]
+    assert [[error.path for error in batch.errors] for batch in batches] == [[f"{where}/3.png"], [], []]
+    np.testing.assert_array_equal(np.concatenate([batch.images for batch in batches]), wanted)
+    if source == 1:
+        assert [members["cls"] for batch in batches for members in batch.members] == [b"%d" % number for number in good]
+
+
+def test_a_batch_without_good_images_is_left_out(files):
+    batches = list(Loader(files[0], Pipeline(STAGES, on_error="skip"), 1))
+    assert len(batches) == 9
+
+
+def test_boxes_and_flips_depend_on_the_sample_only(files):
+    sizes = {}
+
+    def box(height, width, chance):
+        sizes[height] = width
+        top, left = chance.randrange(height // 2), chance.randrange(width // 2)
+        return top, left, chance.randint(1, height - top), chance.randint(1, width - left)
+
+    def flip(height, width, chance):
+        return chance.random() < 0.5
+
+    def images(sources, epoch=0, **arguments):
+        loader = Loader(sources, Pipeline(STAGES, on_error="skip"), boxes=box, flips=flip, **arguments)
+        loader.set_epoch(epoch)
+        return {key.removesuffix(".png"): image.tobytes() for batch in loader
+                for key, image in zip(batch.keys, batch.images)}
+
+    wanted = {}
+    for number, image in enumerate(IMAGES):
+        if number == 3:
+            continue
+        chance = random.Random(f"5:0:{number}.png")
+        top, left, height, width = box(*image.shape[:2], chance)
+        cut = image[top:top + height, left:left + width]
+        result = Pipeline(STAGES)(np.ascontiguousarray(cut))
+        wanted[str(number)] = (result[:, ::-1] if flip(0, 0, chance) else result).tobytes()
+    assert images(files[0], batch_size=4, seed=5) == wanted
+    assert images(files[0], batch_size=3, seed=5, shuffle=True, prefetch=0) == wanted
+    parts = [images(files[0], batch_size=3, seed=5, shard=(rank, 2)) for rank in range(2)]
+    assert parts[0] | parts[1] == wanted
+    assert images(files[0], batch_size=4, seed=6) != wanted
+    assert images(files[0], 1, batch_size=4, seed=5) != wanted
+    assert sizes == {50 + number: 60 for number in range(10) if number != 3}
+    arrays = images(IMAGES, batch_size=4, seed=5)
+    assert arrays.keys() == {str(number) for number in range(10)}
+    assert images(files[1], batch_size=4, seed=5, shuffle=True) == images(files[1], batch_size=9, seed=5)

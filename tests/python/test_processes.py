@@ -225,8 +225,8 @@ if child == 0:
     try:
         pipeline(image)
     except RuntimeError as error:
-        cpu = imgpipe.Pipeline("gray,resize:16:16")(image)
-        status = 0 if "CUDA was used before fork; use spawn or forkserver" in str(error) and cpu.shape == (16, 16) else 2
+        on_cpu = imgpipe.Pipeline("gray,resize:16:16")(image).shape == (16, 16)
+        status = 0 if on_cpu and "CUDA was used before fork; use spawn or forkserver" in str(error) else 2
     finally:
         del result
         os._exit(status)

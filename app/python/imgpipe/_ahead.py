@@ -1,24 +1,20 @@
 """Work that threads do before its results are asked for."""
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-__all__ = ["ahead"]
+__all__ = ["ahead", "read_ahead"]
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-def ahead(function: Callable[[_Item], _Result], items: Iterator[_Item], count: int) -> Iterator[_Result]:
-    """Yield function(item) of each item in order. Threads work on the `count` results after the one that was yielded.
+def ahead(function: Callable[[_Item], _Result], items: Iterator[_Item], count: int) -> Generator[_Result, None, None]:
+    """Yield function(item) of each item in order, while threads work on the `count` results that follow.
 
-    Another thread takes the items. 0: the caller does everything.
-    Closing the generator ends the threads after the calls in progress.
+    Another thread takes the items. Closing the generator ends the threads after the calls in progress.
     """
-    if count == 0:
-        yield from map(function, items)
-        return
     taker, workers = ThreadPoolExecutor(1), ThreadPoolExecutor(count)
     results: deque[Future[_Result | None]] = deque()
 
@@ -38,3 +34,12 @@ def ahead(function: Callable[[_Item], _Result], items: Iterator[_Item], count: i
     finally:
         workers.shutdown(cancel_futures=True)
         taker.shutdown(cancel_futures=True)
+
+
+def read_ahead(items: Iterator[_Item]) -> Generator[_Item, None, None]:
+    """Yield the items, while a thread takes the next one."""
+    with ThreadPoolExecutor(1) as taker:
+        upcoming = taker.submit(next, items, None)
+        while (item := upcoming.result()) is not None:
+            upcoming = taker.submit(next, items, None)
+            yield item

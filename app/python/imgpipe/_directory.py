@@ -54,7 +54,7 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
     recursive:     also the images in subdirectories.
     include:       patterns as in .gitignore; only files that match one are inputs.
     exclude:       patterns of files and directories to leave out.
-    overwrite:     also replace files that imgpipe did not write. Otherwise only results of the same inputs are replaced.
+    overwrite:     also replace files that imgpipe did not write; otherwise only results of the same inputs.
     skip_existing: leave out images whose results exist.
     quality:       of JPEG and lossy WebP, 1 to 100; default 90.
     metadata:      keep metadata and colour profiles.

@@ -1,11 +1,15 @@
 """Batches for training and inference, read ahead by threads."""
+import contextlib
 import operator
 import os
 import random
-from collections.abc import Callable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, SupportsIndex, TypedDict
 
-from ._ahead import ahead
+from ._ahead import ahead, read_ahead
+from ._arrays import image_array, is_image
+from ._batch import Batch
 from ._errors import DecodeError
 from ._io import info
 from ._samples import Loaded, Order, samples_of
@@ -49,6 +53,11 @@ class Position(NamedTuple):
     within: int       # the block's samples before the position
 
 
+class Chunk(NamedTuple):
+    samples: list[Any]
+    end: Position
+
+
 class BatchPipeline(Protocol):
     """The part of Pipeline that a Loader uses."""
 
@@ -65,13 +74,15 @@ class Loader:
     sources:    a directory, whose images are found in all its subdirectories and sorted by the bytes of their names; a
                 sequence of sources (paths, bytes, ...); or tar shards: a name or pattern such as
                 "shard-{0000..0099}.tar" or "train/*.tar", or a sequence of them. Members of a shard belong to one
-                sample if they are consecutive and their names are equal up to the first dot of the last component. The
-                first member with the extension of an image format is the image; samples without one are skipped.
+                sample if they are consecutive and their names are equal up to the first dot of the last component; the
+                rest is the extension. The first member whose extension is that of an image format, or else ends with
+                one ("left.png"), is the image; samples without an image are skipped.
     pipeline:   a Pipeline. Its on_error decides what becomes of samples that fail; its device, where the batches are.
     batch_size: the number of samples in a batch. The last batch may have fewer, and on_error="skip" leaves some out.
     shuffle:    permute the samples, differently in every epoch: all samples of a list or directory; of shards their
                 order, and then the samples of each `shuffle_buffer` consecutive samples of the stream.
-    shuffle_buffer: see there. Takes about 0.5 KB per sample; of compressed shards also the data of these samples.
+    shuffle_buffer: see there. Up to twice this many samples are in memory: about 0.5 KB each, and of compressed shards
+                also their data.
     seed:       of the order, and of `boxes` and `flips`. An int from 0.
     shard:      (rank, world): this loader yields one of `world` disjoint parts that together are complete. Every
                 world-th sample of the order, or every world-th shard; if there are fewer shards than ranks, some ranks
@@ -139,7 +150,9 @@ class Loader:
     def state_dict(self) -> LoaderState:
         """Return the position after the last batch that was yielded, as values of JSON."""
         epoch, start, within = self._position
-        return {**self._identity(), "epoch": epoch, "start": list(start), "within": within}
+        return {"sources": self._samples.count, "shuffle": self._shuffle, "shuffle_buffer": self._shuffle_buffer,
+                "seed": self._seed, "shard": [self._rank, self._world], "epoch": epoch, "start": list(start),
+                "within": within}
 
     def load_state_dict(self, state: LoaderState) -> None:
         """Let the next iteration continue at the position that another Loader's state_dict() returned.
@@ -147,9 +160,10 @@ class Loader:
         The samples that follow are those that were not yet yielded, in the same order. batch_size, prefetch and the
         pipeline may differ. Raises ValueError if the sources, shuffle, shuffle_buffer, seed or shard do.
         """
-        for name, value in self._identity().items():
-            if state.get(name) != value:
-                raise ValueError(f"state: {name} is {state.get(name)!r}, but this Loader has {value!r}; "
+        given, present = dict(state), dict(self.state_dict())
+        for name in ("sources", "shuffle", "shuffle_buffer", "seed", "shard"):
+            if given.get(name) != present[name]:
+                raise ValueError(f"state: {name} is {given.get(name)!r}, but this Loader has {present[name]!r}; "
                                  "make it with the same arguments")
         self._position = Position(state["epoch"], list(state["start"]), state["within"])
         self._continues = True
@@ -163,40 +177,50 @@ class Loader:
     def _batches(self, position: Position) -> Iterator[LoaderBatch]:
         process = os.getpid()
         order = Order(self._seed, position.epoch, self._shuffle, self._shuffle_buffer, self._rank, self._world)
-        chunks = self._chunks(order, position)
-        for batch, self._position in ahead(lambda chunk: (self._batch(order, chunk[0]), chunk[1]), chunks, self._prefetch):
-            if batch.keys:
-                yield batch
-            if os.getpid() != process:
-                raise RuntimeError("the iteration began before a fork, which ended its threads; iterate again")
+
+        def made(chunk: Chunk) -> tuple[LoaderBatch, Position]:
+            return self._batch(order, chunk.samples), chunk.end
+
+        stop = threading.Event()
+        with (contextlib.closing(self._chunks(order, position, stop)) as chunks,
+              contextlib.closing(ahead(made, chunks, self._prefetch) if self._prefetch
+                                 else (made(chunk) for chunk in chunks)) as batches):
+            try:
+                for batch, self._position in batches:
+                    if batch.keys:
+                        yield batch
+                    if os.getpid() != process:
+                        raise RuntimeError("the iteration began before a fork, which ended its threads; iterate again")
+            finally:
+                stop.set()
         self._position = Position(position.epoch + 1, self._samples.first, 0)
 
-    def _chunks(self, order: Order, position: Position) -> Iterator[tuple[list[Any], Position]]:
-        """Yield the samples of each batch and the position after them."""
+    def _chunks(self, order: Order, position: Position, stop: threading.Event) -> Generator[Chunk, None, None]:
+        """Yield the samples of each batch, or end soon after `stop` is set."""
         chunk: list[Any] = []
         at = position.within
-        for block in self._samples.blocks(order, position.start):
+        blocks = self._samples.blocks(order, position.start, stop)
+        for block in read_ahead(blocks) if self._prefetch else blocks:
             while at < len(block.samples):
                 taken = block.samples[at:at + self._batch_size - len(chunk)]
                 chunk.extend(taken)
                 at += len(taken)
                 position = Position(order.epoch, block.start, at)
                 if len(chunk) == self._batch_size:
-                    yield chunk, position
+                    yield Chunk(chunk, position)
                     chunk = []
             at = 0
         if chunk and not self._drop_last:
-            yield chunk, position
+            yield Chunk(chunk, position)
 
     def _batch(self, order: Order, samples: list[Any]) -> LoaderBatch:
         loaded = self._samples.load(samples)
         result = self._pipeline.batch(loaded.sources, **self._chosen(order, loaded))
-        if not isinstance(result, tuple):
+        if not isinstance(result, Batch):
             return LoaderBatch(result, loaded.keys, loaded.members, [None] * len(loaded.keys))
-        images, errors, indices = result
-        if self._pipeline.on_error == "skip":
-            errors = [error for error in errors if error is not None]
-        return LoaderBatch(images, [loaded.keys[i] for i in indices], [loaded.members[i] for i in indices], errors)
+        errors = [error for error in result.errors if error is not None or self._pipeline.on_error == "return"]
+        return LoaderBatch(result.images, [loaded.keys[i] for i in result.indices],
+                           [loaded.members[i] for i in result.indices], errors)
 
     def _chosen(self, order: Order, loaded: Loaded) -> dict[str, list[Any]]:
         """Return the boxes and flips of a batch, as far as there are functions for them."""
@@ -210,15 +234,11 @@ class Loader:
                     chosen[name].append(function(*size, chance) if size else (0, 0, 1, 1) if name == "boxes" else False)
         return chosen
 
-    def _identity(self) -> dict[str, Any]:
-        return {"sources": self._samples.count, "shuffle": self._shuffle, "shuffle_buffer": self._shuffle_buffer,
-                "seed": self._seed, "shard": [self._rank, self._world]}
-
 
 def _size_of(source: Any) -> tuple[int, int] | None:
     """Return the height and width of an image."""
     try:
-        shape = source.shape if len(getattr(source, "shape", ())) > 1 else info(source).shape
+        shape = image_array(source).shape if is_image(source) else info(source).shape
     except (DecodeError, OSError):
         return None
     return shape[0], shape[1]

@@ -2,6 +2,7 @@
 import glob
 import os
 import re
+import threading
 import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -14,6 +15,9 @@ from ._errors import DamageWarning, DecodeError
 
 UNSHUFFLED_BLOCK = 256  # samples of shards that are indexed at a time
 INDEXED_MEMBERS = 512   # per call that releases the interpreter's lock
+
+
+_Data = bytes | tuple[int, int]  # of a member: its bytes, or offset and size in a shard that is not compressed
 
 
 class Order(NamedTuple):
@@ -47,7 +51,7 @@ class Block(NamedTuple):
     """Samples in their final order."""
 
     start: list[int]  # from which blocks() makes it again
-    samples: Sequence[Any]
+    samples: npt.NDArray[np.int64] | list[Any]
 
 
 class Samples(Protocol):
@@ -57,7 +61,7 @@ class Samples(Protocol):
     count: int
 
     def __len__(self) -> int: ...
-    def blocks(self, order: Order, start: list[int]) -> Iterator[Block]: ...
+    def blocks(self, order: Order, start: list[int], stop: threading.Event) -> Iterator[Block]: ...
     def load(self, samples: Sequence[Any]) -> Loaded: ...
 
 
@@ -66,36 +70,48 @@ class ListedSamples:
 
     first: list[int] = []
 
-    def __init__(self, sources: list[Any], directory: str | None = None) -> None:
-        self._sources = sources  # with a directory: names below it
-        self._directory = directory
+    def __init__(self, sources: list[Any], directory: str = "") -> None:
+        self._sources = sources
+        self._directory = directory  # of the names in `sources`, with a slash
         self.count = len(sources)
 
     def __repr__(self) -> str:
-        return f"<{self.count} sources>" if self._directory is None else repr(self._directory)
+        return repr(self._directory) if self._directory else f"<{self.count} sources>"
 
     def __len__(self) -> int:
         return self.count
 
-    def blocks(self, order: Order, start: list[int]) -> Iterator[Block]:
+    def blocks(self, order: Order, start: list[int], stop: threading.Event) -> Iterator[Block]:
         yield Block(start, order.permutation(self.count)[order.rank::order.world])
 
     def load(self, samples: Sequence[Any]) -> Loaded:
         sources = [self._sources[number] for number in samples]
-        if self._directory is not None:
-            return Loaded(sources, sources, [f"{self._directory}/{name}" for name in sources], [{} for _ in sources])
+        if self._directory:
+            return Loaded(sources, sources, [self._directory + name for name in sources], [{} for _ in sources])
         seeds = [str(number) for number in samples]
         keys = [os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else seed
                 for source, seed in zip(sources, seeds)]
         return Loaded(keys, seeds, sources, [{} for _ in sources])
 
 
+class ShardImage:
+    """The image of a sample as a binary file object, whose name errors show."""
+
+    __slots__ = ("_data", "name")
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self._data = data
+
+    def read(self) -> bytes:
+        return self._data
+
+
 class ShardSample(NamedTuple):
     shard: bytes  # its path
     key: str
     image: str  # the extension of the image
-    # By extension: the data, or its offset and size in a shard that is not compressed.
-    members: dict[str, bytes | tuple[int, int]]
+    members: dict[str, _Data]
 
 
 class ShardSamples:
@@ -121,19 +137,23 @@ class ShardSamples:
     def __len__(self) -> int:
         raise TypeError("the number of samples in tar shards is not known before they are read")
 
-    def blocks(self, order: Order, start: list[int]) -> Iterator[Block]:
+    def blocks(self, order: Order, start: list[int], stop: threading.Event) -> Iterator[Block]:
         shards = [self._shards[number] for number in order.permutation(len(self._shards))]
-        # With fewer shards than ranks, several ranks share one.
-        count = len(shards)
-        ranks = range(order.rank % count, order.world, count) if order.world > count else range(order.rank, order.rank + 1)
-        mine = shards[ranks[0]::order.world]
-        part = ranks.index(order.rank)
+        if order.world > len(shards):  # several ranks share a shard
+            mine = [shards[order.rank % len(shards)]]
+            ranks = range(order.rank % len(shards), order.world, len(shards))
+        else:
+            mine = shards[order.rank::order.world]
+            ranks = range(order.rank, order.rank + 1)
+        part, parts = ranks.index(order.rank), len(ranks)
         size = order.buffer if order.shuffle else UNSHUFFLED_BLOCK
         block: list[ShardSample] = []
         for number in range(start[0], len(mine)):
             begin = start[1] if number == start[0] else 0
             for at, sample in enumerate(self._samples_of(mine[number])):
-                if at < begin or at % len(ranks) != part:
+                if stop.is_set():
+                    return
+                if at < begin or at % parts != part:
                     continue
                 block.append(sample)
                 if len(block) == size:
@@ -146,10 +166,13 @@ class ShardSamples:
         parts = [(sample.shard, *part) for sample in samples for part in sample.members.values()
                  if not isinstance(part, bytes)]
         data = iter(_core.read_parts(parts))
-        members = [{extension: part if isinstance(part, bytes) else next(data)
-                    for extension, part in sample.members.items()} for sample in samples]
-        images = [each.pop(sample.image) for each, sample in zip(members, samples)]
-        keys = [sample.key for sample in samples]
+        keys, images, members = [], [], []
+        for shard, key, image, stored in samples:
+            files = {extension.lower(): part if isinstance(part, bytes) else next(data)
+                     for extension, part in stored.items()}
+            images.append(ShardImage(f"{os.fsdecode(shard)}/{key}.{image}", files.pop(image.lower())))
+            keys.append(key)
+            members.append(files)
         return Loaded(keys, keys, images, members)
 
     @staticmethod
@@ -158,26 +181,26 @@ class ShardSamples:
 
     def _samples_of(self, shard: bytes) -> Iterator[ShardSample]:
         key = None
-        members: dict[str, bytes | tuple[int, int]] = {}
+        members: dict[str, _Data] = {}
         for name, part in self._members_of(shard):
             directory, slash, base = name.rpartition("/")
             stem, _, extension = base.partition(".")
             if not stem or not extension:
                 continue
-            extension = extension.lower()
             if key != directory + slash + stem or extension in members:
                 yield from self._sample(shard, key, members)
                 key, members = directory + slash + stem, {}
             members[extension] = part
         yield from self._sample(shard, key, members)
 
-    def _sample(self, shard: bytes, key: str | None, members: dict[str, bytes | tuple[int, int]]) -> Iterator[ShardSample]:
-        for extension in members:
-            if extension in self._image_extensions:
-                yield ShardSample(shard, key or "", extension, members)
-                return
+    def _sample(self, shard: bytes, key: str | None, members: dict[str, _Data]) -> Iterator[ShardSample]:
+        for ending in (str, lambda extension: extension.rpartition(".")[2]):  # "jpg" rather than "depth.png"
+            for extension in members:
+                if ending(extension).lower() in self._image_extensions:
+                    yield ShardSample(shard, key or "", extension, members)
+                    return
 
-    def _members_of(self, shard: bytes) -> Iterator[tuple[str, bytes | tuple[int, int]]]:
+    def _members_of(self, shard: bytes) -> Iterator[tuple[str, _Data]]:
         reader = _core.ShardReader(shard)
         try:
             while members := reader.next(INDEXED_MEMBERS):
@@ -201,9 +224,10 @@ def samples_of(sources: object, tolerant: bool) -> Samples:
             raise OSError(f"{name}: {reason}")
         if not names:
             raise ValueError(f"sources: {path!r} contains no images")
-        return ListedSamples(names, path)
+        return ListedSamples(names, os.path.join(path, ""))
     if isinstance(sources, (bytes, bytearray, memoryview)) or not isinstance(sources, Sequence):
-        raise TypeError(f"sources: expected a directory, a list of sources, or tar shards, got {type(sources).__name__}")
+        raise TypeError("sources: expected a directory, a list of sources, or tar shards, "
+                        f"got {type(sources).__name__}")
     listed = list(sources)
     paths = [os.fsdecode(source) for source in listed if isinstance(source, (str, os.PathLike))]
     shards = [path for path in paths if _core.is_shard(os.fsencode(path))]
