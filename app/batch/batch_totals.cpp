@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/files/lost_outputs.h"
 #include "images/text.h"
 
 namespace imgpipe {

@@ -28,9 +28,6 @@ struct BatchFailure {
   [[nodiscard]] std::string reason() const;  // including the path
 };
 
-// The reason for an image that was done but whose output is gone.
-inline constexpr const char* kLostReason = "was written, but another process removed it during the batch";
-
 [[nodiscard]] SplitReason split_reason(const std::string& reason, const BatchFile& file);
 [[nodiscard]] LogSubject subject_of(const std::string& reason, const BatchFile& file);
 

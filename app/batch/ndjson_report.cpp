@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/files/lost_outputs.h"
 #include "app/files/replaceable.h"
 #include "app/report/csv.h"
 #include "app/report/image_report.h"

@@ -14,6 +14,8 @@
 #include "app/image/image_update.h"
 #include "app/jobs/batch_files.h"
 #include "app/jobs/glob.h"
+#include "app/jobs/input_search.h"
+#include "app/jobs/output_plan.h"
 #include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
 #include "app/log.h"

@@ -16,14 +16,6 @@
 
 namespace imgpipe {
 
-// Returns true if each page of an input gets its own numbered file (pipeline/jobs/page_selection.h).
-[[nodiscard]] bool has_page_files(const ProcessOptions& options, Format format);
-
-// Returns INPUT as a path below OUTPUT: the path itself, or its last component if it leads out.
-[[nodiscard]] std::string tree_of_input(const std::string& input);
-// Returns the value of {page} if it is a single number.
-[[nodiscard]] std::optional<std::int64_t> page_field_value(const ProcessOptions& options);
-
 struct BatchFile {
   std::string input;   // path
   std::string name;    // as in --files-from with the same INPUTs

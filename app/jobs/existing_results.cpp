@@ -9,6 +9,7 @@
 
 #include "app/files/replaceable.h"
 #include "app/jobs/locations.h"
+#include "app/jobs/output_plan.h"
 #include "app/jobs/page_outputs.h"
 #include "images/codecs/mark.h"
 #include "images/files/file_identity.h"

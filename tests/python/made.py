@@ -1,6 +1,7 @@
 """Arrays, stages and files for the tests."""
 import io
 import random
+import re
 
 import numpy as np
 import PIL.Image
@@ -26,3 +27,20 @@ def encoded(array, kind="PNG", **options):
     file = io.BytesIO()
     PIL.Image.fromarray(array).save(file, kind, **options)
     return file.getvalue()
+
+
+def write_netpbm(path, array):
+    """Writes 16-bit grey or colour as PGM or PPM (as netpbm's pages define them), because Pillow writes only grey."""
+    kind = b"P5" if array.ndim == 2 else b"P6"
+    with open(path, "wb") as file:
+        file.write(kind + b"\n%d %d\n65535\n" % array.shape[1::-1] + array.astype(">u2").tobytes())
+
+
+def read_netpbm(path):
+    with open(path, "rb") as file:
+        whole = file.read()
+    kind, width, height, most = re.match(rb"(P[56])\s(?:#.*\n)*(\d+) (\d+)\s(\d+)\s", whole).groups()
+    sides = (int(height), int(width), 3) if kind == b"P6" else (int(height), int(width))
+    stored, dtype = (">u2", np.uint16) if int(most) > 255 else ("u1", np.uint8)
+    samples = np.frombuffer(whole[-np.prod(sides) * np.dtype(stored).itemsize:], stored)
+    return samples.astype(dtype).reshape(sides)

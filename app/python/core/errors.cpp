@@ -1,6 +1,8 @@
 #include "app/python/core/errors.h"
 
+#include <array>
 #include <exception>
+#include <string>
 #include <string_view>
 
 #include <nanobind/stl/string.h>
@@ -12,15 +14,26 @@ namespace {
 
 // Replaces option names in messages by parameter names.
 std::string python_message(std::string message) {
-  for (const std::string_view option : {"--stages", "--threads", "--device"}) {
-    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;) message.erase(at, 2);
+  constexpr std::array<std::array<std::string_view, 2>, 15> kNames{{{"--stages", "stages"},
+                                                                    {"--threads", "threads"},
+                                                                    {"--device", "device"},
+                                                                    {"--quality", "quality"},
+                                                                    {"--max-pixels", "max_pixels"},
+                                                                    {"--lenient", "lenient=True"},
+                                                                    {"--bands color", "bands=\"color\""},
+                                                                    {"--bands", "bands"},
+                                                                    {"--format", "format"},
+                                                                    {"--name", "name"},
+                                                                    {"--include", "include"},
+                                                                    {"--exclude", "exclude"},
+                                                                    {"--memory", "memory"},
+                                                                    {"--overwrite", "overwrite=True"},
+                                                                    {"--recursive", "recursive=True"}}};
+  for (const auto& [option, parameter] : kNames) {
+    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;)
+      message.replace(at, option.size(), parameter);
   }
   return message;
-}
-
-// Returns a path as os.fsdecode() does, because a path may hold any bytes.
-nb::object path_object(const std::string& path) {
-  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
 }
 
 PyObject* type_of(ErrorKind kind) {
@@ -39,6 +52,10 @@ PyObject* type_of(ErrorKind kind) {
 }
 
 }  // namespace
+
+nb::object path_object(const std::string& path) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
 
 nb::object exception_of(const Error& error, const std::string& path) {
   std::string message = python_message(error.what());

@@ -10,6 +10,9 @@ NB_MODULE(_core, module) {
   namespace python = imgpipe::python;
   python::register_exceptions();
   module.attr("VERSION") = imgpipe::kPythonVersion;
+  python::bind_archives(module);
+  python::bind_codecs(module);
+  python::bind_directories(module);
   python::bind_pipelines(module);
   python::bind_stages(module);
 }

@@ -35,6 +35,10 @@ std::span<const std::byte> span_of(const void* data, std::size_t size) {
 
 }  // namespace
 
+std::string file_path(std::string path) {
+  return path == kStandardStream ? "./" + path : path;
+}
+
 void Source::Release::operator()(Py_buffer* buffer) const noexcept {
   PyBuffer_Release(buffer);
   delete buffer;
@@ -44,8 +48,7 @@ Source Source::from(nb::handle object, const std::string& argument) {
   Source source;
   if (PyUnicode_Check(object.ptr()) || nb::hasattr(object, "__fspath__")) {
     source.name = path_bytes(object);
-    // The program reads standard input for this name.
-    source.path = source.name == kStandardStream ? "./" + source.name : source.name;
+    source.path = file_path(source.name);
   } else if (PyObject_CheckBuffer(object.ptr())) {
     source.take_buffer(object, argument);
   } else if (nb::hasattr(object, "read")) {

@@ -17,6 +17,9 @@ namespace imgpipe::python {
 
 namespace nb = nanobind;
 
+// Returns the path for functions that take "-" for a standard stream, of a file of any name.
+[[nodiscard]] std::string file_path(std::string path);
+
 // Keeps the caller's object alive, and a buffer locked, without a copy. Made and destroyed with the GIL; the
 // const functions also work without it, by one thread at a time.
 class Source {
@@ -36,6 +39,8 @@ class Source {
   std::string name;
   // The file to read; empty: the bytes are in memory.
   std::string path;
+
+  [[nodiscard]] bool is_in_memory() const { return path.empty(); }
 
   // Returns the whole file. The first call reads a path's file, within the limits of the program. Throws
   // Error(input) and Error(memory), without the name.
