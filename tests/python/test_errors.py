@@ -6,7 +6,7 @@ import imgpipe
 import numpy as np
 import PIL.Image
 
-from .made import noise
+from made import noise
 
 
 class Errors(unittest.TestCase):
@@ -19,7 +19,7 @@ class Errors(unittest.TestCase):
 
     def test_no_message_holds_the_argument(self):
         array, large = noise((8, 8)), noise((1000, 1000)).tobytes()
-        file = "decode a file first"
+        file = "decode a file first with imgpipe.read"
         cases = {"bytes.*" + file: {"array": large}, "str.*" + file: {"array": "photo.jpg"},
                  "Path.*" + file: {"array": pathlib.Path("photo.jpg")}, "bytearray": {"array": bytearray(large)},
                  "NoneType": {"array": None}, "got int": {"array": 3}, "got object": {"array": object()},

@@ -11,7 +11,7 @@ import unittest
 import imgpipe
 import numpy as np
 
-from .made import noise
+from made import noise
 
 
 def running_threads():

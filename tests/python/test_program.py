@@ -2,7 +2,6 @@
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import unittest
 
@@ -10,16 +9,16 @@ import imgpipe
 import numpy as np
 from PIL import Image
 
-from .made import noise
+from made import noise
 
-PROGRAM = os.path.abspath(sys.argv[-1])
+PROGRAM = os.environ["IMGPIPE_PROGRAM"]
 MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 STAGES = ["gray,hist,contrast,smooth", "contrast:clip=0.5:stretch=each,smooth:gauss", "gray:opencv,equalize",
           "median,flip:vertical", "resize:31:17,sharpen", "contrast:to=16,gamma:2.2", "gray"]
 
 
 def write_netpbm(path, array):
-    """Writes 16-bit grey or colour as PGM or PPM (netpbm's own pages), because Pillow writes only grey."""
+    """Writes 16-bit grey or colour as PGM or PPM (as netpbm's pages define them), because Pillow writes only grey."""
     kind = b"P5" if array.ndim == 2 else b"P6"
     with open(path, "wb") as file:
         file.write(kind + b"\n%d %d\n65535\n" % array.shape[1::-1] + array.astype(">u2").tobytes())
@@ -37,8 +36,8 @@ def read_netpbm(path):
 
 class AgainstTheProgram(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
+        self.directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self.directory.cleanup)
 
     def program(self, source, target, stages):
         options = ["--stages", stages, "--device", "cpu", "-q", "--overwrite"]
@@ -48,7 +47,7 @@ class AgainstTheProgram(unittest.TestCase):
         for channels, mode in MODES.items():
             for size in [(1, 1), (1, 37), (41, 1), (5, 5), (67, 129)]:
                 array = noise(size + (channels,) if channels > 1 else size)
-                path, out = (os.path.join(self.folder.name, name) for name in ("in.png", "out.png"))
+                path, out = (os.path.join(self.directory.name, name) for name in ("in.png", "out.png"))
                 Image.fromarray(array, mode).save(path)
                 for stages in STAGES:
                     if "to=16" in stages:  # Pillow reduces 16-bit colour to 8 bits
@@ -67,12 +66,12 @@ class AgainstTheProgram(unittest.TestCase):
         for channels in (1, 3):
             for size in [(1, 1), (3, 29), (64, 65)]:
                 array = noise(size + (channels,) if channels > 1 else size, np.uint16)
-                path, out = (os.path.join(self.folder.name, name) for name in ("in.pnm", "out.ppm"))
+                path, out = (os.path.join(self.directory.name, name) for name in ("in.pnm", "out.ppm"))
                 write_netpbm(path, array)
                 for stages in STAGES + ["depth:8"]:
                     with self.subTest(size=size, channels=channels, stages=stages):
                         got, report = imgpipe.run(array, stages, device="reference")
-                        out = os.path.join(self.folder.name, "out.pgm" if got.ndim == 2 else "out.ppm")
+                        out = os.path.join(self.directory.name, "out.pgm" if got.ndim == 2 else "out.ppm")
                         self.program(path, out, stages)
                         np.testing.assert_array_equal(got, read_netpbm(out))
                         self.assertEqual(got.dtype, np.uint8 if stages == "depth:8" else np.uint16)

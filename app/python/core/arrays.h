@@ -1,0 +1,43 @@
+// numpy arrays as images, and images as numpy arrays, without copies.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "images/plane.h"
+#include "images/tensor.h"
+
+namespace imgpipe::python {
+
+namespace nb = nanobind;
+
+// The pixels of a numpy array: H x W or H x W x C, uint8, uint16 or float32. Keeps the array alive.
+class ImageArray {
+ public:
+  // Throws nb::type_error or nb::value_error if the array is not an image.
+  explicit ImageArray(nb::handle array);
+
+  [[nodiscard]] const Shape& shape() const { return shape_; }
+  // Views the pixels, after copying them once if their memory order needs it (transposed, mirrored,
+  // unaligned).
+  [[nodiscard]] ConstHostView view();
+
+ private:
+  [[nodiscard]] bool is_readable_in_place() const;
+
+  nb::ndarray<nb::ro, nb::device::cpu> array_;
+  Shape shape_;
+};
+
+// The dtype of a sample type. Throws nb::type_error for bfloat16, which numpy does not have.
+[[nodiscard]] nb::dlpack::dtype dtype_of(Sample sample);
+
+// Returns an array of an image's or a tensor's pixels: H x W for one channel, otherwise H x W x C; a tensor
+// has its dimensions. `owner` owns the memory, which the array keeps alive.
+[[nodiscard]] nb::object array_of(ConstHostView pixels, const std::optional<TensorType>& tensor,
+                                  std::shared_ptr<const void> owner);
+
+}  // namespace imgpipe::python

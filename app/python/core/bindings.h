@@ -1,0 +1,12 @@
+// The parts of the module; each adds its functions and classes.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace imgpipe::python {
+
+namespace nb = nanobind;
+
+void bind_pipelines(nb::module_& module);
+
+}  // namespace imgpipe::python

@@ -1,0 +1,63 @@
+#include "app/python/core/errors.h"
+
+#include <exception>
+#include <string_view>
+
+#include <nanobind/stl/string.h>
+
+#include "images/unreachable.h"
+
+namespace imgpipe::python {
+namespace {
+
+// Replaces option names in messages by parameter names.
+std::string python_message(std::string message) {
+  for (const std::string_view option : {"--stages", "--threads", "--device"}) {
+    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;) message.erase(at, 2);
+  }
+  return message;
+}
+
+PyObject* type_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+    case ErrorKind::input:
+      return PyExc_ValueError;
+    case ErrorKind::memory:
+      return PyExc_MemoryError;
+    case ErrorKind::device:
+      return PyExc_RuntimeError;
+    case ErrorKind::output:
+      return PyExc_OSError;
+  }
+  unreachable();
+}
+
+}  // namespace
+
+nb::object exception_of(const Error& error, const std::string& path) {
+  std::string message = python_message(error.what());
+  if (error.kind() == ErrorKind::input) {
+    if (!path.empty() && message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
+    return nb::module_::import_("imgpipe._errors")
+        .attr("DecodeError")(message, path.empty() ? nb::none() : nb::cast(path));
+  }
+  return nb::handle(type_of(error.kind()))(message);
+}
+
+void set_exception(const Error& error, const std::string& path) {
+  const nb::object exception = exception_of(error, path);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
+
+void register_exceptions() {
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+      set_exception(error);
+    }
+  });
+}
+
+}  // namespace imgpipe::python

@@ -1,0 +1,23 @@
+// The Python exceptions for imgpipe's errors.
+#pragma once
+
+#include <string>
+
+#include <nanobind/nanobind.h>
+
+#include "images/error.h"
+
+namespace imgpipe::python {
+
+namespace nb = nanobind;
+
+// Returns the exception for `error`, of which `path` names the source ("" if it has no name): DecodeError for
+// Error(input); ValueError, MemoryError, RuntimeError or OSError for the other kinds. Needs the GIL.
+[[nodiscard]] nb::object exception_of(const Error& error, const std::string& path = {});
+// Sets exception_of() as Python's current exception.
+void set_exception(const Error& error, const std::string& path = {});
+
+// Lets functions of the module throw Error.
+void register_exceptions();
+
+}  // namespace imgpipe::python

@@ -1,0 +1,14 @@
+// The Python module imgpipe._core, which the package's Python sources wrap: they check argument types and
+// document the functions.
+#include <nanobind/nanobind.h>
+
+#include "app/build_id.h"
+#include "app/python/core/bindings.h"
+#include "app/python/core/errors.h"
+
+NB_MODULE(_core, module) {
+  namespace python = imgpipe::python;
+  python::register_exceptions();
+  module.attr("__version__") = imgpipe::kPythonVersion;
+  python::bind_pipelines(module);
+}

@@ -1,0 +1,27 @@
+"""Images that callers pass as arrays."""
+import os
+import sys
+from typing import Any
+
+import numpy
+import numpy.typing as npt
+
+_PIL_MODES = ("L", "LA", "RGB", "RGBA", "I;16")  # modes that store the samples themselves, in this order
+
+
+def image_array(image: object) -> npt.NDArray[Any]:
+    """Return the image as a numpy array, without a copy if numpy needs none."""
+    if isinstance(image, numpy.ndarray):
+        return image
+    if (pil := sys.modules.get("PIL.Image")) and isinstance(image, pil.Image):
+        if image.mode not in _PIL_MODES:
+            raise TypeError(f"array: unsupported PIL mode {image.mode}; convert it to one of {', '.join(_PIL_MODES)}, "
+                            "for example image.convert('RGB')")
+        return numpy.asarray(image)
+    if isinstance(image, (list, tuple)) or hasattr(type(image), "__array__") or hasattr(image, "__array_interface__"):
+        return numpy.asarray(image)
+    remedy = ""
+    if isinstance(image, (str, bytes, bytearray, os.PathLike)):
+        remedy = "; decode a file first with imgpipe.read(path)"
+    raise TypeError("array: expected a numpy array of uint8, uint16 or float32, a PIL image or an array-like object, "
+                    f"got {type(image).__name__}{remedy}")
