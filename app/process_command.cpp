@@ -7,6 +7,7 @@
 #include "app/files/replaceable.h"
 #include "app/files/text_file.h"
 #include "app/image/one_input.h"
+#include "app/jobs/archive_files.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/manual/brief_help.h"
@@ -30,6 +31,7 @@ int write_preset(const PresetToWrite& preset) {
 }
 
 int run_process(ProcessOptions options, const EngineFactory& factory) {
+  options.output.is_archive = takes_archives(options);
   const bool batch = is_batch(options);
   if (!batch) options = with_output_file(std::move(options));
   const auto run = [&] {

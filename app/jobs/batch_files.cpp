@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 
 #include "app/files/name_list.h"
+#include "app/jobs/archive_files.h"
 #include "app/jobs/directory_walk.h"
 #include "app/jobs/existing_results.h"
 #include "app/jobs/locations.h"
@@ -24,6 +25,7 @@
 #include "app/jobs/updates.h"
 #include "app/process_options/options_digest.h"
 #include "images/error.h"
+#include "images/files/archive_reader.h"
 #include "images/files/file.h"
 #include "images/text.h"
 #include "pipeline/jobs/name_segments.h"
@@ -130,9 +132,18 @@ class Finder {
                        : "INPUT is a directory, pattern or list");
   }
 
+  [[nodiscard]] bool is_of_archives() const { return run_ != nullptr && run_->output.is_archive; }
+
+  // --include and --exclude select among the members of archives, not the archives.
+  bool takes(const std::string& name, bool by_ending) {
+    if (is_of_archives()) return !by_ending || !archive_ending(name).empty();
+    return selection_.takes(plain_name(name), by_ending);
+  }
+
   void add_inputs() {
     add_sorted(input_.path);
     for (const std::string& input : input_.more_paths) add_sorted(input);
+    if (is_of_archives()) return;
     // A preset's --exclude is meant for many directories.
     for (const std::string& pattern : selection_.unmatched(!input_.is_exclude_from_preset))
       found_.unmatched.push_back(pattern + ": no match");
@@ -151,7 +162,7 @@ class Finder {
       return;
     }
     if (exists || !is_pattern(input)) {
-      if (selection_.takes(plain_name(input), false))
+      if (takes(input, false))
         add_file(input, input, tree_of_input(input), fs::path(input).filename().string());
       return;
     }
@@ -171,8 +182,7 @@ class Finder {
         continue;
       }
       directories_only = false;
-      if (selection_.takes(plain_name(path), true))
-        add_file(path, path, tree_of_input(path), fs::path(path).filename().string());
+      if (takes(path, true)) add_file(path, path, tree_of_input(path), fs::path(path).filename().string());
     }
     if (like.paths.empty()) {
       found_.unmatched.push_back("'" + printable(pattern) + "': no match");
@@ -206,7 +216,7 @@ class Finder {
       return;
     }
     for (const std::string& name : names) {
-      if (!selection_.takes(plain_name(name), false)) continue;
+      if (!takes(name, false)) continue;
       if (one_directory_) {
         add_file((fs::path(input_.path) / name).string(), name, name_.has("dir") ? tree_of_name(name) : name,
                  plain_name(name));
@@ -239,7 +249,7 @@ class Finder {
         directory,
         {.take =
              [&](const WalkPosition& file) {
-               if (selection_.takes(file.below, true))
+               if (takes(file.below, true))
                  add_file(file.path, one_directory_ ? file.below : file.path, file.tree, file.below);
              },
          .enters =
@@ -258,6 +268,11 @@ class Finder {
   void name_outputs() {
     std::int64_t number = 0;
     for (BatchFile& file : found_.files) {
+      if (is_of_archives()) {
+        file.output = archive_output(run_->output, file.tree, input_.recursive);
+        file.format = run_->output.format.value_or(Format::png);
+        continue;
+      }
       const PlacedOutput output = name_.place(run_->output.path, {file.input, file.tree, ++number},
                                               run_->output.format, page_field_value(*run_));
       check_length(output.path);
@@ -298,7 +313,8 @@ class Finder {
 
   [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
     throw Error(ErrorKind::usage, printable(second.output) + ": output of both " + printable(first.input) +
-                                      " and " + printable(second.input) + hint(first, second));
+                                      " and " + printable(second.input) +
+                                      (is_of_archives() ? "; add --recursive" : hint(first, second)));
   }
 
   void check_outputs() {

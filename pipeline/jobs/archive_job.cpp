@@ -115,7 +115,8 @@ void ArchiveJob::take_member(ArchiveMember member) {
 // A hard link to an image gets the ending of the image's output.
 ArchiveMember ArchiveJob::renamed(ArchiveMember member) const {
   if (member.hard_link.empty()) return member;
-  ArchiveImage target{.name = member.hard_link}, link{.name = member.name};
+  ArchiveImage target{.name = member.hard_link, .output_name = ""},
+      link{.name = member.name, .output_name = ""};
   if (!settings_.is_image(target)) return member;
   member.hard_link = target.output_name;
   if (settings_.is_image(link)) member.name = link.output_name;
@@ -229,6 +230,8 @@ void ArchiveJob::write(const Waiting& part) {
   if (!error && !is_end) return;
   writer_.reset();
   output_.reset();
+  failed_names_.clear();
+  is_left_out_ = false;
   events_.archive_ended(part.archive, error ? error : part.error);
   if (has_aborted_) batch_.abort(*error);
 }
