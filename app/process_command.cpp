@@ -65,7 +65,10 @@ CommandRow process_command() {
                      "ends with /"},
                     {"imgpipe INPUT... DIR [options]",
                      "a batch: directories, patterns, files, or a list by --files-from"},
-                    {"imgpipe INPUT... --tensor FILE [options]", "a batch into one file of tensors"}},
+                    {"imgpipe INPUT... --tensor FILE [options]", "a batch into one file of tensors"},
+                    {"imgpipe ARCHIVE.tar... DIR [options]",
+                     "the images in tar archives, into new archives; OUTPUT may be a .tar, and - for both is "
+                     "a pipe"}},
           .positional = {"input", "output"},
           .accepts_more_arguments = true,
           .or_options = {"files-from", "tensor"},

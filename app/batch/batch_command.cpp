@@ -80,9 +80,9 @@ class BatchRun {
  public:
   explicit BatchRun(const ProcessOptions& options)
       : options_(options),
-        files_(options.output.is_tensor    ? find_tensor_inputs(options)
-               : options.output.is_archive ? find_archives(options)
-                                           : find_batch_files(options)),
+        files_(options.output.is_archive  ? find_archives(options)
+               : options.output.is_tensor ? find_tensor_inputs(options)
+                                          : find_batch_files(options)),
         progress_(Progress::style_for_stderr(!options.logging.quiet)),
         reports_(options) {
     check_outputs_hold_results();

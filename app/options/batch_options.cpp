@@ -19,9 +19,10 @@ std::vector<OptionRow> batch_rows() {
       {"Batches", "include", "GLOB", nullptr,
        "Process only matching files (default: files with an image extension). GLOB/ selects the images in "
        "matching directories. May be repeated. Patterns, here and as INPUT: * ? [a-z] [!a-z] {a,b}, ** for "
-       "any directories, \\x for a literal x. A pattern without / matches a name in any directory; with /, "
+       "any directories, \\x for a literal x. INPUT may also have ranges: {0000..0099}. A pattern without / "
+       "matches a name in any directory; with /, "
        "the path below INPUT; ./x and /x match only directly in INPUT. Extensions match in upper and lower "
-       "case"},
+       "case. In tar archives: process only matching members, and copy the others"},
       {"Batches", "exclude", "GLOB", nullptr,
        "Skip matching files, and matching directories with their contents; GLOB/ matches only directories; "
        "may be repeated"},

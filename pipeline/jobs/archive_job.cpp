@@ -135,12 +135,12 @@ void ArchiveJob::check_name(const std::string& name, const std::string& output_n
 }
 
 void ArchiveJob::add_image(const ArchiveMember& member, ArchiveImage image) {
-  events_.found(image);
   const ArchiveFiles& files = archives_[reading_];
   Waiting part{.kind = Waiting::Kind::image, .archive = reading_, .member = member, .image = image};
   std::vector<std::byte> bytes;
   if (const std::optional<Error> error = error_of([&] { bytes = read_image(member, image); })) {
     if (reader_->is_broken()) return end_archive(error);
+    events_.found(image);
     BatchResult result;
     result.failed = error->kind();
     result.reason = files.input_name + "/" + printable(image.name) + ": " + error->what();
@@ -148,6 +148,7 @@ void ArchiveJob::add_image(const ArchiveMember& member, ArchiveImage image) {
     wait(std::move(part));
     return events_.ended(image, result);
   }
+  events_.found(image);
   part.is_ready = false;
   part.held_bytes = static_cast<std::int64_t>(bytes.size());
   images_.emplace(next_item_++, &wait(std::move(part)));
