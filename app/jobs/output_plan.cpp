@@ -9,6 +9,7 @@
 
 #include <sys/stat.h>
 
+#include "app/jobs/archive_files.h"
 #include "app/jobs/existing_results.h"
 #include "app/jobs/locations.h"
 #include "app/jobs/page_outputs.h"
@@ -40,6 +41,11 @@ class OutputPlan {
   void name_outputs() {
     std::int64_t number = 0;
     for (BatchFile& file : found_.files) {
+      if (options_.output.is_archive) {
+        file.output = archive_output(options_.output, file.tree, options_.input.recursive);
+        file.format = options_.output.format.value_or(Format::png);
+        continue;
+      }
       const PlacedOutput output = name_.place(options_.output.path, {file.input, file.tree, ++number},
                                               options_.output.format, page_field_value(options_));
       check_length(output.path);
@@ -73,8 +79,10 @@ class OutputPlan {
   }
 
   [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
-    throw Error(ErrorKind::usage, printable(second.output) + ": output of both " + printable(first.input) +
-                                      " and " + printable(second.input) + hint(first, second));
+    throw Error(ErrorKind::usage,
+                printable(second.output) + ": output of both " + printable(first.input) + " and " +
+                    printable(second.input) +
+                    (options_.output.is_archive ? "; add --recursive" : hint(first, second)));
   }
 
   void check_outputs() {
