@@ -18,6 +18,11 @@ std::string python_message(std::string message) {
   return message;
 }
 
+// Returns a path as os.fsdecode() does, because a path may hold any bytes.
+nb::object path_object(const std::string& path) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
 PyObject* type_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::usage:
@@ -40,7 +45,7 @@ nb::object exception_of(const Error& error, const std::string& path) {
   if (error.kind() == ErrorKind::input) {
     if (!path.empty() && message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
     return nb::module_::import_("imgpipe._errors")
-        .attr("DecodeError")(message, path.empty() ? nb::none() : nb::cast(path));
+        .attr("DecodeError")(message, path.empty() ? nb::none() : path_object(path));
   }
   return nb::handle(type_of(error.kind()))(message);
 }
