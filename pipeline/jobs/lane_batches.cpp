@@ -42,12 +42,14 @@ class LaneBatches::Run {
   void open(std::size_t i) {
     LaneBatchImage& image = images_[i];
     image.error = error_of([&] {
-      Shape shape = image.pixels.empty() ? image.device_pixels.shape() : image.pixels.shape();
-      if (image.file) {
-        readers_[i] = open_reader(image.file(), request_.decode);
+      const ArraySource& source = image.source;
+      Shape shape = source.pixels.empty() ? image.device_pixels.shape() : source.pixels.shape();
+      if (source.open) {
+        readers_[i] = source.open(request_.decode);
         shape = readers_[i]->header().shape;
       }
-      image.plan = request_.plan(shape, i);
+      image.plan =
+          source.box ? request_.plans->plan_for_box(shape, *source.box) : request_.plans->plan_for(shape);
     });
     if (image.error) image.plan.reset();
   }
@@ -63,7 +65,7 @@ class LaneBatches::Run {
     std::int64_t bytes = 0;
     for (std::size_t i = 0; i < images_.size(); ++i) {
       if (!images_[i].plan) continue;
-      const std::int64_t more = estimated_bytes(*images_[i].plan);
+      const std::int64_t more = estimated_bytes(images_[i].plan->plan);
       if (groups_.empty() || groups_.back().size() >= most || bytes + more > share) {
         groups_.emplace_back();
         bytes = 0;
@@ -90,20 +92,21 @@ class LaneBatches::Run {
     traveller.reader = std::move(readers_[i]);
     image.error = error_of([&] {
       LaneImage& lane_image = traveller.image;
-      lane_image.plan = *image.plan;
-      lane_image.device_result = image.result;
+      lane_image.plan = image.plan->plan;
+      lane_image.device_result = {
+          .data = image.result, .planar = image.plan->splits, .mirrored = image.source.flip};
       lane_image.device_source = image.device_pixels;
       std::pmr::memory_resource& memory = *batches_.settings_.memory;
-      if (!image.pixels.empty()) {
-        check_available(image.pixels.bytes());
-        lane_image.source = Image(image.pixels.shape(), &memory);
-        copy_pixels(image.pixels, lane_image.source.untyped_view());
+      if (!image.source.pixels.empty()) {
+        check_available(image.source.pixels.bytes());
+        lane_image.source = Image(image.source.pixels.shape(), &memory);
+        copy_pixels(image.source.pixels, lane_image.source.untyped_view());
       }
       if (!traveller.reader) return;
       if (may_stage) lane_image.coded.jpeg = stage_jpeg(*traveller.reader, memory);
       if (lane_image.coded.jpeg) return;
-      check_available(traveller.reader->working_bytes(true) + image.plan->input.bytes());
-      lane_image.source = Image(image.plan->input, &memory);
+      check_available(traveller.reader->working_bytes(true) + lane_image.plan.input.bytes());
+      lane_image.source = Image(lane_image.plan.input, &memory);
       traveller.reader->read_rows(lane_image.source.untyped_view());
       image.warnings = traveller.reader->warnings();
     });

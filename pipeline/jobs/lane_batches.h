@@ -23,34 +23,30 @@
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/plane.h"
-#include "kernels/layout/dense.h"
+#include "pipeline/jobs/array_job.h"
+#include "pipeline/jobs/array_plans.h"
 #include "pipeline/lane.h"
-#include "pipeline/plan.h"
 #include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
 
 // An image of a list, and what became of it.
 struct LaneBatchImage {
-  // Exactly one source: a function that returns the bytes of a file, called once from any thread, which must
-  // stay valid; pixels in host memory; or pixels in the device's memory.
-  std::function<std::span<const std::byte>()> file;
-  ConstHostView pixels{};
+  ArraySource source;  // `open` is called from any thread; empty with device_pixels
   View<const std::byte, Device> device_pixels{};
 
-  std::shared_ptr<const Plan>
-      plan;                    // set before LaneBatchRequest::allocate is called; nullptr after an error
-  DenseArray result{};         // set by LaneBatchRequest::allocate
-  std::optional<Error> error;  // without a path
+  std::shared_ptr<const ArrayPlan>
+      plan;                     // set before LaneBatchRequest::allocate is called; nullptr after an error
+  std::byte* result = nullptr;  // set by LaneBatchRequest::allocate
+  std::optional<Error> error;   // without a path
   std::vector<std::string> warnings{};  // the reader's
 };
 
 struct LaneBatchRequest {
   DecodeOptions decode;
-  // Returns the plan for image i of the list, called from any thread; throws Error.
-  std::function<std::shared_ptr<const Plan>(const Shape&, std::size_t i)> plan;
-  // Called once all images are planned: sets the result of each image without an error to device memory for
-  // Plan::output. Throws Error.
+  ArrayPlans* plans = nullptr;  // of the stages; they need not flip
+  // Called once all images are planned: sets the result of each image with a plan to device memory for
+  // ArrayPlan::result. Throws Error.
   std::function<void()> allocate;
   int threads = 1;  // that read, decode and stage
 };

@@ -1,5 +1,6 @@
 // Lists of images on lanes that keep the results: the same pixels as the reference's whatever fails on the
 // way.
+#include "pipeline/jobs/array_batch.h"
 #include "pipeline/jobs/lane_batches.h"
 
 #include <atomic>
@@ -50,19 +51,16 @@ class LaneBatchesTest : public BatchTest {
     std::string error;
   };
 
-  static LaneBatchRequest request(std::vector<LaneBatchImage>& images, std::vector<Result>& results,
-                                  int threads) {
+  LaneBatchRequest request(std::vector<LaneBatchImage>& images, std::vector<Result>& results,
+                           int threads) const {
     return {.decode = {},
-            .plan =
-                [](const Shape& shape, std::size_t) {
-                  return std::make_shared<const Plan>(make_plan(parse_stages(kEachStages), shape));
-                },
+            .plans = &plans_,
             .allocate =
                 [&images, &results] {
                   for (std::size_t i = 0; i < images.size(); ++i) {
                     if (!images[i].plan) continue;
-                    results[i].bytes.resize(static_cast<std::size_t>(images[i].plan->output.bytes()));
-                    images[i].result = {.data = results[i].bytes.data()};
+                    results[i].bytes.resize(static_cast<std::size_t>(images[i].plan->plan.output.bytes()));
+                    images[i].result = results[i].bytes.data();
                   }
                 },
             .threads = threads};
@@ -71,7 +69,9 @@ class LaneBatchesTest : public BatchTest {
   std::vector<Result> run(LaneBatches& batches, int threads) const {
     std::vector<LaneBatchImage> images(files_.size());
     for (std::size_t i = 0; i < files_.size(); ++i)
-      images[i].file = [this, i] { return std::span(files_[i]); };
+      images[i].source.open = [this, i](const DecodeOptions& options) {
+        return open_reader(files_[i], options);
+      };
     std::vector<Result> results(files_.size());
     batches.run(images, request(images, results, threads));
     for (std::size_t i = 0; i < files_.size(); ++i) {
@@ -100,6 +100,7 @@ class LaneBatchesTest : public BatchTest {
   }
 
   std::vector<std::vector<std::byte>> files_;
+  mutable ArrayPlans plans_{{.stages = parse_stages(kEachStages)}};
   std::unique_ptr<LaneBatches> batches_;
 };
 
@@ -151,14 +152,44 @@ TEST_F(LaneBatchesTest, ConcurrentCallsShareLanes) {
   expect_right(run(shared, 2));
 }
 
+TEST_F(LaneBatchesTest, BoxesFlipsAndPlanes) {
+  const Image image = synthesize(parse_pattern("photo"), {31, 22, 3}, 7);
+  const ConstHostView view = image.untyped_view();
+  const Box box{.top = 2, .left = 5, .height = 9, .width = 11};
+  for (const TensorLayout layout : {TensorLayout::nhwc, TensorLayout::nchw}) {
+    const ArrayStages stages{.stages = parse_stages("contrast"), .layout = layout};
+    ArrayPlans plans(stages);
+    std::vector<LaneBatchImage> images(4);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      images[i].source.pixels = view;
+      images[i].source.flip = i % 2 == 1;
+      if (i >= 2) images[i].source.box = box;
+    }
+    images[3].source.box->left = 25;  // outside
+    std::vector<Result> results(images.size());
+    LaneBatchRequest list = request(images, results, 1);
+    list.plans = &plans;
+    batches({}).run(images, list);
+    EXPECT_TRUE(images[3].error);
+    BatchThreads threads("reference", 1);
+    for (std::size_t i = 0; i < 3; ++i) {
+      const BatchedArrays wanted = run_array_batch({&images[i].source, 1}, plans, {}, threads);
+      ASSERT_FALSE(images[i].error) << images[i].error->what();
+      ASSERT_EQ(wanted.items[0].type, images[i].plan->result);
+      EXPECT_EQ(std::memcmp(results[i].bytes.data(), wanted.items[0].pixels.data, results[i].bytes.size()), 0)
+          << i;
+    }
+  }
+}
+
 TEST_F(LaneBatchesTest, PixelsAreSourcesToo) {
   LaneBatches& shared = batches({});
   const Image image = synthesize(parse_pattern("photo"), {31, 22, 3}, 7);
   const ConstHostView view = image.untyped_view();
   std::vector<LaneBatchImage> images(3);
-  images[0].pixels = view;
+  images[0].source.pixels = view;
   images[1].device_pixels = {view.data, view.shape(), view.stride_bytes};
-  images[2].pixels = view.rows(3, 9);
+  images[2].source.pixels = view.rows(3, 9);
   std::vector<Result> results(3);
   shared.run(images, request(images, results, 2));
   Runner runner({.device = "reference"});
