@@ -60,6 +60,11 @@ std::optional<Sample> ArrayPlans::tensor_sample() const {
   return tensor ? std::optional(tensor->sample) : std::nullopt;
 }
 
+bool ArrayPlans::channels_first() const {
+  const std::optional<TensorType> tensor = tensor_of(stages_.stages);
+  return (tensor ? tensor->layout : stages_.layout.value_or(TensorLayout::nhwc)) == TensorLayout::nchw;
+}
+
 std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for(const Shape& image, bool flip) {
   if (auto kept = find(image, flip)) return kept;
   auto plan = make(

@@ -62,8 +62,10 @@ class ArrayPlans {
   [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for_box(const Shape& image, const Box& box) const;
 
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return stages_.stages; }
-  // Returns the sample type of the tensors that the stages make; none if they make images.
+  // The sample type of the tensors that the stages make; none if they make images.
   [[nodiscard]] std::optional<Sample> tensor_sample() const;
+  // Whether the results are arrays of C x H x W.
+  [[nodiscard]] bool channels_first() const;
 
  private:
   struct Entry {

@@ -8,5 +8,6 @@ namespace imgpipe::python {
 namespace nb = nanobind;
 
 void bind_pipelines(nb::module_& module);
+void bind_stages(nb::module_& module);
 
 }  // namespace imgpipe::python

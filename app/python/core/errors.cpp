@@ -55,6 +55,11 @@ void set_exception(const Error& error, const std::string& path) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
 }
 
+void raise(const nb::object& exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw nb::python_error();
+}
+
 void register_exceptions() {
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {

@@ -71,8 +71,7 @@ IdleSets& idle_sets() {
 
 ThreadsLease::ThreadsLease(const std::string& device, int threads)
     : held_(idle_sets().take({device, threads})) {
-  if (held_.empty())
-    held_.push_back({{device, threads}, std::make_unique<BatchThreads>(device, threads)});
+  if (held_.empty()) held_.push_back({{device, threads}, std::make_unique<BatchThreads>(device, threads)});
 }
 
 // NOLINTNEXTLINE(bugprone-exception-escape): letting the lock go does not throw

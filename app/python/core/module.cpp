@@ -11,4 +11,5 @@ NB_MODULE(_core, module) {
   python::register_exceptions();
   module.attr("__version__") = imgpipe::kPythonVersion;
   python::bind_pipelines(module);
+  python::bind_stages(module);
 }

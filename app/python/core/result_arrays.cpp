@@ -1,7 +1,10 @@
 #include "app/python/core/result_arrays.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,21 +35,21 @@ nb::object new_array(std::byte* data, const ArrayType& type, std::shared_ptr<con
   const nb::capsule capsule(
       held.get(), [](void* pointer) noexcept { delete static_cast<std::shared_ptr<const void>*>(pointer); });
   (void)held.release();
-  return nb::cast(
-      nb::ndarray<nb::numpy>(data, axes, sides.data(), capsule, nullptr, dtype_of(type.sample)),
-      nb::rv_policy::reference);
+  return nb::cast(nb::ndarray<nb::numpy>(data, axes, sides.data(), capsule, nullptr, dtype_of(type.sample)),
+                  nb::rv_policy::reference);
 }
 
-OutArray::OutArray(nb::handle object, bool of_items) : first_axis_(of_items ? 1 : 0) {
+OutArray::OutArray(nb::handle object, bool of_items)
+    : object_(nb::borrow(object)), first_axis_(of_items ? 1 : 0) {
   const auto* sample = std::end(kNumpySamples);
   if (nb::try_cast(object, array_)) {
     sample = std::ranges::find_if(kNumpySamples, [&](Sample one) { return array_.dtype() == dtype_of(one); });
   }
   if (sample == std::end(kNumpySamples))
-    throw nb::type_error(
-        ("out: expected a writable array of uint8, uint16, float32 or float16 in the memory of the CPU, got " +
-         std::string(nb::type_name(object.type()).c_str()))
-            .c_str());
+    throw nb::type_error(("out: expected a writable array of uint8, uint16, float32 or float16 in the memory "
+                          "of the CPU, got " +
+                          std::string(nb::type_name(object.type()).c_str()))
+                             .c_str());
   type_.sample = *sample;
   const std::size_t axes = array_.ndim() - std::min(first_axis_, array_.ndim());
   if (axes != 2 && axes != 3)
@@ -80,7 +83,7 @@ std::optional<BatchTarget> OutArray::target(bool channels_first) const {
     if (sides[0] > 1 && stride(0) != sides[1] * row_stride) return std::nullopt;
   } else {
     const std::int64_t channels = type_.has_channels ? sides[2] : 1;
-    if (channels > 4) return std::nullopt;
+    if (channels > 4) throw nb::value_error("out: expected 1 to 4 channels in the last dimension");
     target.type.frame = {sides[1], sides[0], static_cast<int>(channels), type_.sample};
     row_stride = stride(0);
     if (channels > 1 && stride(2) != 1) return std::nullopt;
@@ -96,9 +99,16 @@ std::optional<BatchTarget> OutArray::target(bool channels_first) const {
   return target;
 }
 
+nb::object OutArray::like() const {
+  return nb::module_::import_("numpy").attr("empty")(as_numpy().attr("shape"), as_numpy().attr("dtype"));
+}
+
 void OutArray::copy(nb::handle array) const {
-  const nb::object out = nb::cast(nb::ndarray<nb::numpy>(array_), nb::rv_policy::reference);
-  nb::module_::import_("numpy").attr("copyto")(out, array);
+  nb::module_::import_("numpy").attr("copyto")(as_numpy(), array);
+}
+
+nb::object OutArray::as_numpy() const {
+  return nb::cast(nb::ndarray<nb::numpy>(array_), nb::rv_policy::reference);
 }
 
 }  // namespace imgpipe::python

@@ -37,10 +37,17 @@ class OutArray {
   // Returns the memory of the results, if each of their rows is contiguous; `channels_first` as in
   // Pipeline's layout.
   [[nodiscard]] std::optional<BatchTarget> target(bool channels_first) const;
+  // The array as it was passed.
+  [[nodiscard]] nb::object object() const { return object_; }
+  // Returns a new numpy array of the same shape and type, in which target() exists.
+  [[nodiscard]] nb::object like() const;
   // Copies an array of the same shape.
   void copy(nb::handle array) const;
 
  private:
+  [[nodiscard]] nb::object as_numpy() const;
+
+  nb::object object_;
   nb::ndarray<nb::device::cpu> array_;
   std::size_t items_ = 1, first_axis_ = 0;
   ArrayType type_;

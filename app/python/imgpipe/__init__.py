@@ -1,6 +1,12 @@
 """imgpipe: an image-processing pipeline that is exact to the byte."""
+from . import ops
+from ._batch import Batch
 from ._core import __version__
 from ._errors import DamageWarning, DecodeError
-from ._pipeline import Report, run, stages
+from ._map import Result
+from ._pipeline import Pipeline, run
+from ._report import Report
+from ._stages import Op, stages
 
-__all__ = ["DamageWarning", "DecodeError", "Report", "__version__", "run", "stages"]
+__all__ = ["Batch", "DamageWarning", "DecodeError", "Op", "Pipeline", "Report", "Result", "__version__", "ops", "run",
+           "stages"]

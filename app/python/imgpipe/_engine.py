@@ -1,0 +1,87 @@
+"""What runs a pipeline: the host, or a device."""
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _device
+from ._arrays import image_array, is_image
+
+if TYPE_CHECKING:
+    from . import _core
+    from ._pipeline import Pipeline
+
+__all__ = ["DeviceEngine", "Engine", "HostEngine", "Opened"]
+
+
+class Opened(Protocol):
+    """An image that is opened, but not decoded."""
+
+    @property
+    def needed_bytes(self) -> int: ...  # of host memory, the result included
+    def run(self, threads: int) -> Any: ...
+
+
+class Engine(Protocol):
+    @property
+    def threads(self) -> int: ...
+    def run_array(self, array: object, out: Any) -> Any: ...
+    def read(self, source: object, out: Any) -> Any: ...
+    def open(self, source: object) -> Opened: ...
+    def batch(self, sources: list[Any], boxes: npt.NDArray[np.int64] | None, flips: npt.NDArray[np.bool_] | None,
+              out: Any, stop_at_error: bool) -> tuple[Any, list[Exception | None] | None]:
+        """Return the results, and the errors by source (None: all succeeded)."""
+
+
+class HostEngine:
+    def __init__(self, core: "_core.Pipeline") -> None:
+        self._core = core
+        self.threads = core.threads
+
+    def run_array(self, array: object, out: Any) -> Any:
+        return self._core.run_array(image_array(array), out)
+
+    def read(self, source: object, out: Any) -> Any:
+        return self._core.read(source, out)
+
+    def open(self, source: object) -> Opened:
+        return self._core.open(image_array(source) if is_image(source) else source)
+
+    def batch(self, sources: list[Any], boxes: npt.NDArray[np.int64] | None, flips: npt.NDArray[np.bool_] | None,
+              out: Any, stop_at_error: bool) -> tuple[Any, list[Exception | None] | None]:
+        objects = [image_array(source) if is_image(source) else source for source in sources]
+        return self._core.batch(objects, boxes, flips, out, stop_at_error)
+
+
+class DeviceEngine:
+    """Runs everything as batches of imgpipe._device."""
+
+    def __init__(self, pipeline: "Pipeline", threads: int) -> None:
+        self._pipeline = pipeline
+        self.threads = threads
+
+    def run_array(self, array: object, out: Any) -> Any:
+        return self.read(array, out)
+
+    def read(self, source: object, out: Any) -> Any:
+        images, errors = self.batch([source], None, None, None if out is None else out[None], True)
+        if errors is not None and errors[0] is not None:
+            raise errors[0]
+        return images[0] if out is None else out
+
+    def open(self, source: object) -> Opened:
+        return _OnDevice(self, source)
+
+    def batch(self, sources: list[Any], boxes: npt.NDArray[np.int64] | None, flips: npt.NDArray[np.bool_] | None,
+              out: Any, stop_at_error: bool) -> tuple[Any, list[Exception | None] | None]:
+        return _device.batch(self._pipeline, sources, boxes, flips, out)
+
+
+class _OnDevice:
+    needed_bytes = 0
+
+    def __init__(self, engine: DeviceEngine, source: object) -> None:
+        self._engine, self._source = engine, source
+
+    def run(self, threads: int) -> Any:
+        return self._engine.read(self._source, None)
