@@ -7,6 +7,7 @@ namespace imgpipe::python {
 
 namespace nb = nanobind;
 
+void bind_devices(nb::module_& module);
 void bind_pipelines(nb::module_& module);
 void bind_stages(nb::module_& module);
 

@@ -68,8 +68,8 @@ DeviceInput::DeviceInput(nb::object of, std::uintptr_t at, std::vector<std::int6
 
 View<const std::byte, Device> DeviceInput::image(int on_device) const {
   if (device != on_device)
-    throw nb::value_error(("array: is on cuda:" + std::to_string(device) + ", but the pipeline runs on cuda:" +
-                           std::to_string(on_device))
+    throw nb::value_error(("array: is on cuda:" + std::to_string(device) +
+                           ", but the pipeline runs on cuda:" + std::to_string(on_device))
                               .c_str());
   if (sample == Sample::f16 || sample == Sample::bf16)
     throw nb::type_error("array: expected uint8, uint16 or float32 samples");
@@ -121,6 +121,12 @@ DeviceResult DeviceResult::slice(std::int64_t first, std::int64_t count) const {
   return part;
 }
 
+DeviceResult DeviceResult::expanded() const {
+  DeviceResult all = *this;
+  all.shape.insert(all.shape.begin(), 1);
+  return all;
+}
+
 nb::object DeviceResult::array() const {
   auto owned = std::make_unique<std::shared_ptr<ResultBlock>>(block);
   const nb::capsule owner(owned.get(), [](void* pointer) noexcept {
@@ -130,6 +136,20 @@ nb::object DeviceResult::array() const {
   const std::vector<std::size_t> sides(shape.begin(), shape.end());
   return nb::cast(nb::ndarray<>(data, sides.size(), sides.data(), owner, nullptr, device_dtype(sample),
                                 nb::device::cuda::value, session->index));
+}
+
+std::string DeviceResult::dtype() const {
+  switch (sample) {
+    case Sample::u8:
+      return "uint8";
+    case Sample::u16:
+      return "uint16";
+    case Sample::f32:
+    case Sample::f16:
+    case Sample::bf16:
+      break;
+  }
+  return std::string(kTensorSampleNames[tensor_sample_index(sample)]);
 }
 
 nb::object DeviceResult::interface_type() const {

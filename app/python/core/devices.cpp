@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kLanes = 3;
 constexpr std::int64_t kIdlePinnedBytes = std::int64_t{256} << 20;
 
-std::mutex mutex;                                // guards the two below; never locked in a forked process
+std::mutex mutex;  // guards the two below; never locked in a forked process
 std::int64_t limit = std::int64_t{400} << 20;
 std::map<int, DeviceSession>& sessions() {
   static auto* const all = new std::map<int, DeviceSession>;  // devices must not be accessed at process exit
@@ -42,7 +42,8 @@ DeviceSession make_session(int index) {
   auto results = make_result_memory(index);
   const std::shared_ptr<std::pmr::memory_resource> memory = make_lane_memory(kIdlePinnedBytes);
   auto lanes = std::make_unique<LaneBatches>(LaneBatchSettings{
-      .make_lane = [index, memory] { return std::move(make_cuda_lanes(std::array{index}, 1, memory).front()); },
+      .make_lane = [index,
+                    memory] { return std::move(make_cuda_lanes(std::array{index}, 1, memory).front()); },
       .memory = memory,
       .lanes = kLanes});
   return {index, std::move(results), std::move(lanes)};

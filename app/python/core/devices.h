@@ -16,8 +16,9 @@ struct DeviceSession {
   std::unique_ptr<LaneBatches> lanes;
 };
 
-// Returns the session for "cuda" or "cuda:N", which lives as long as the process; the first call initialises the
-// device. Throws Error(usage) for another name, and Error(device), also in a process forked after a session was made.
+// Returns the session for "cuda" or "cuda:N", which lives as long as the process; the first call initialises
+// the device. Throws Error(usage) for another name, and Error(device), also in a process forked after a
+// session was made.
 [[nodiscard]] DeviceSession& device_session(const std::string& device);
 
 // The limit of device memory besides the context and results, for each device.

@@ -10,6 +10,7 @@ NB_MODULE(_core, module) {
   namespace python = imgpipe::python;
   python::register_exceptions();
   module.attr("__version__") = imgpipe::kPythonVersion;
+  python::bind_devices(module);
   python::bind_pipelines(module);
   python::bind_stages(module);
 }
