@@ -125,14 +125,6 @@ BatchFiles find_archives(const ProcessOptions& options) {
   return found;
 }
 
-std::string archive_output(const OutputOptions& output, const std::string& tree, bool recursive) {
-  const fs::path name(tree);
-  const std::string file = name.filename().string();
-  const std::string stem = file.substr(0, file.size() - archive_ending(file).size());
-  const fs::path directory = recursive ? fs::path(output.path) / name.parent_path() : fs::path(output.path);
-  return (directory / (stem + ".tar")).string();
-}
-
 std::string archive_refusal_reason(const std::string& path, Replace replace) {
   const std::string reason = refusal_reason(path, replace, [](std::span<const std::byte>) { return false; });
   if (reason.empty() || replace == Replace::none) return reason;

@@ -18,10 +18,6 @@ namespace imgpipe {
 // support, and like find_batch_files().
 [[nodiscard]] BatchFiles find_archives(const ProcessOptions& options);
 
-// Returns the path of an archive's output in the directory OUTPUT. `tree`: BatchFile::tree.
-[[nodiscard]] std::string archive_output(const OutputOptions& output, const std::string& tree,
-                                         bool recursive);
-
 // Returns true if the output is a single file or a stream, not a directory.
 [[nodiscard]] bool makes_one_archive(const ProcessOptions& options);
 

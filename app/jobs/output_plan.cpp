@@ -9,18 +9,27 @@
 
 #include <sys/stat.h>
 
-#include "app/jobs/archive_files.h"
 #include "app/jobs/existing_results.h"
 #include "app/jobs/locations.h"
 #include "app/jobs/page_outputs.h"
 #include "app/process_options/options_digest.h"
 #include "images/error.h"
+#include "images/files/archive_reader.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Returns OUTPUT/STEM.tar, with --recursive in the directory of the input; `tree`: BatchFile::tree.
+std::string archive_output(const OutputOptions& output, const std::string& tree, bool recursive) {
+  const fs::path name(tree);
+  const std::string file = name.filename().string();
+  const std::string stem = file.substr(0, file.size() - archive_ending(file).size());
+  const fs::path directory = recursive ? fs::path(output.path) / name.parent_path() : fs::path(output.path);
+  return (directory / (stem + ".tar")).string();
+}
 
 class OutputPlan {
  public:
