@@ -2,8 +2,8 @@
 
     shards.py SHARDS OUTPUT     SHARDS: 'train-{0000..0099}.tar'; OUTPUT: a directory
 
-The program does the same, faster: imgpipe SHARDS OUTPUT/ --stages resize:shortest=256. This is the form for data sets that
-Python code changes further.
+The program does the same, faster: imgpipe SHARDS OUTPUT/ --stages resize:shortest=256. This form is for data sets
+that Python code changes further.
 """
 import glob
 import io
@@ -20,7 +20,8 @@ def expand(pattern):
     if not (found := re.search(r"\{(\d+)\.\.(\d+)\}", pattern)):
         return sorted(glob.glob(pattern))
     first, last = found.groups()
-    return [f"{pattern[:found.start()]}{n:0{len(first)}}{pattern[found.end():]}" for n in range(int(first), int(last) + 1)]
+    numbers = [f"{number:0{len(first)}}" for number in range(int(first), int(last) + 1)]
+    return [pattern[:found.start()] + number + pattern[found.end():] for number in numbers]
 
 
 def add(archive, name, contents):

@@ -116,7 +116,8 @@ def torch_training(run):
         first.send_signal(signal.SIGKILL)
         printed += first.stdout.readlines()
     printed += run.example("torch_training.py", "shards/train-{0000..0001}.tar").splitlines()
-    steps = [(int(epoch), int(step)) for epoch, step in re.findall(r"epoch (\d+), step (\d+): loss", "\n".join(printed))]
+    found = re.findall(r"epoch (\d+), step (\d+): loss", "\n".join(printed))
+    steps = [(int(epoch), int(step)) for epoch, step in found]
     batches = SAMPLES // 8
     wanted = [(step // batches, step + 1) for step in range(2 * batches)]
     lost = [step for step in wanted if step not in steps]  # at most one, saved but killed before it was printed
