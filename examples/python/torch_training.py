@@ -38,10 +38,9 @@ def main(shards, epochs="2"):
         model.load_state_dict(saved["model"])
         optimizer.load_state_dict(saved["optimizer"])
         loader.load_state_dict(saved["loader"])
-        first, step = saved["epoch"], saved["step"]
+        first, step = saved["loader"]["epoch"], saved["step"]
     for epoch in range(first, int(epochs)):
-        if epoch > first or step == 0:  # a loaded position is in the middle of its epoch
-            loader.set_epoch(epoch)
+        loader.set_epoch(epoch)  # a loaded position in this epoch remains
         for batch in loader:
             images = torch.from_dlpack(batch.images)
             labels = torch.tensor([int(members["cls"]) for members in batch.members], device=device)
@@ -51,7 +50,7 @@ def main(shards, epochs="2"):
             optimizer.step()
             step += 1
             torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict(),
-                        "loader": loader.state_dict(), "epoch": epoch, "step": step}, CHECKPOINT)
+                        "loader": loader.state_dict(), "step": step}, CHECKPOINT)
             print(f"epoch {epoch}, step {step}: loss {loss.item():.4f}", flush=True)
 
 

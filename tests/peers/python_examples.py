@@ -170,11 +170,12 @@ def ray_data(run):
 
 def lab(run):
     """The notebook runs with the lab, and explains what is missing without it."""
-    for program, wanted in {run.program: r"\d+ variants of 4 operators", str(run.directory / "none"): "is missing"}.items():
-        script = ("import sys, nbformat, nbclient; book = nbformat.read(sys.argv[1], 4); nbformat.validate(book); "
-                  "assert not any(cell.get('outputs') for cell in book.cells), 'committed with outputs'; "
-                  "nbclient.NotebookClient(book, timeout=200).execute(); "
-                  "print(*(output.get('text', '') for cell in book.cells for output in cell.get('outputs', [])))")
+    script = ("import sys, nbformat, nbclient; book = nbformat.read(sys.argv[1], 4); nbformat.validate(book); "
+              "assert not any(cell.get('outputs') for cell in book.cells), 'committed with outputs'; "
+              "nbclient.NotebookClient(book, timeout=200).execute(); "
+              "print(*(output.get('text', '') for cell in book.cells for output in cell.get('outputs', [])))")
+    missing = str(run.directory / "none")
+    for program, wanted in (run.program, r"\d+ variants of 4 operators"), (missing, "is missing"):
         done = subprocess.run([run.python, "-c", script, EXAMPLES / "lab.ipynb"], text=True, capture_output=True,
                               env={**run.environment, "IMGPIPE_PROGRAM": program, "LAB_SIZE": "640x480"})
         if program == run.program and not shutil.which("imgpipe-bench", path=os.path.dirname(program)):
