@@ -4,11 +4,13 @@ A comment after print(), on its line or on the lines that follow, is what the bl
 block must print exactly the lines that it shows. Words after "python" name what a block needs: torch, cupy, cuda.
 """
 import io
+import linecache
 import os
 import pathlib
 import re
 import tarfile
 import tokenize
+import traceback
 
 import imgpipe
 import numpy as np
@@ -89,6 +91,16 @@ def need(word):
         pytest.skip(str(error))
 
 
+def run(page, line, code, namespace):
+    """Runs a block and returns None, or its error with the page's line, without pytest's copy of the whole page."""
+    try:
+        exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+    except Exception as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(page)]
+        return f"{page}:{lines[0]}: {linecache.getline(str(page), lines[0]).strip()}\n{error!r}"
+    return None
+
+
 @pytest.fixture(scope="session")
 def page_state(tmp_path_factory):
     """Returns a page's directory and namespace."""
@@ -114,7 +126,9 @@ def test_block(page, line, words, code, page_state, monkeypatch, capsys):
         need(word)
     directory, namespace = page_state(page)
     monkeypatch.chdir(directory)
-    exec(compile("\n" * (line - 1) + code, str(page), "exec"), namespace)
+    problem = run(page, line, code, namespace)
+    if problem:
+        pytest.fail(problem, pytrace=False)
     printed, wanted = capsys.readouterr().out.splitlines(), shown(code)
     assert len(printed) == len(wanted) and all(map(matches, printed, wanted)), \
         f"{page}:{line}: printed {printed}, but the page shows {wanted}"
