@@ -1,7 +1,7 @@
 """Runs the ```python blocks of README and of docs/python*.md in order, with one namespace for each page.
 
 A comment after print(), on its line or on the lines that follow, is what the block prints; "..." matches any text. A
-block must print exactly the lines that it shows. Words after "python" name what a block needs: torch, cupy, cuda.
+block must print exactly the lines that it shows. Words after "python" name what a block needs: torch, cupy, cv2, cuda.
 """
 import io
 import linecache
