@@ -58,7 +58,8 @@ def data_loader(make, workers=16):
     """torch's DataLoader over processes."""
     def contestant(files, size):
         loader = torch.utils.data.DataLoader(Files(files, make), size, num_workers=workers, pin_memory=True,
-                                             persistent_workers=True, prefetch_factor=4)
+                                             persistent_workers=True, prefetch_factor=4,
+                                             multiprocessing_context="fork")
         return lambda: (batch.cuda(non_blocking=True) for batch in loader)
     return contestant
 

@@ -82,7 +82,7 @@ class Inverter:
 
     def __call__(self, image, out=None):
         caller = torch.cuda.current_stream()
-        result = Result(self, torch.empty_like(image)) if out is None and len(self.results) < 3 else None
+        result = Result(self, torch.empty_like(image)) if out is None and len(self.results) < 2 else None
         if out is None:
             result = result or self.results.pop(0)
             self.results.append(result)
@@ -98,7 +98,7 @@ class Inverter:
 
 
 class Result:
-    """Memory of an Inverter, which it reuses after two more results."""
+    """Memory of an Inverter, which it reuses after another result."""
 
     def __init__(self, maker, memory):
         self.maker, self.memory, self.consumers = maker, memory, []
