@@ -80,12 +80,14 @@ def test_torch_inputs_are_read_in_place():
     pipe = imgpipe.Pipeline(INVERT, device="cuda")
     whole = torch.from_numpy(array).cuda()
     parts = {"whole": whole, "crop": whole[3:40, 5:21], "every second row": whole[::2], "grey": whole[..., 0].clone(),
-             "one channel": whole[..., 1], "transposed": whole.transpose(0, 1), "row": whole[:1],
-             "pixel": whole[:1, :1]}
+             "row": whole[:1], "pixel": whole[:1, :1], "column": whole[:, 7:8], "one channel": whole[..., 1:2].clone()}
     for name, tensor in parts.items():
         result = pipe(tensor)
         assert isinstance(result, imgpipe.DeviceArray), name
         np.testing.assert_array_equal(result.numpy(), 255 - tensor.cpu().numpy(), name)
+    for tensor in (whole[..., 1], whole.transpose(0, 1), whole[:, ::2]):
+        with pytest.raises(ValueError, match=r"contiguous\(\)"):
+            pipe(tensor)
     large = torch.zeros((8000, 8000, 3), dtype=torch.uint8, device="cuda")
     torch.cuda.synchronize()
     before = torch.cuda.mem_get_info()[0]

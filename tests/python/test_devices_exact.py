@@ -31,7 +31,7 @@ def on_both(stages, call, **options):
     for device in ("cuda", "cpu"):
         try:
             seen.append(plain(call(imgpipe.Pipeline(stages, device=device, **options))))
-        except (ValueError, TypeError, MemoryError) as error:
+        except (ValueError, TypeError, MemoryError, OSError) as error:
             seen.append(f"{type(error).__name__}: {error}")
     return seen
 

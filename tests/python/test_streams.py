@@ -68,33 +68,15 @@ def test_the_stress_detects_a_missing_wait(wait):
     assert {kind for _, kind in stress(Inverter(without=wait)).run(1000)} == {kind}
 
 
-def test_a_consumer_that_does_not_wait_sees_other_pixels(torch):
-    """Proves that results are not ready at once, so that the other tests depend on the order of streams."""
-    class Unordered:
-        def __init__(self, result):
-            self.result = result
+def test_the_stress_detects_a_call_on_another_stream(torch):
+    """Proves that the pipeline would read too early if nothing told it the stream that makes its input."""
+    pipe, other = imgpipe.Pipeline("invert", device="cuda"), torch.cuda.Stream()
 
-        def __dlpack_device__(self):
-            return self.result.__dlpack_device__()
+    def call(image):
+        with torch.cuda.stream(other):
+            return pipe(image)
 
-        def __dlpack__(self, *, stream=None, **options):
-            return self.result.__dlpack__(stream=-1, **options)
-
-    pipe = imgpipe.Pipeline("invert", device="cuda")
-    wrong = stress(lambda image, out=None: Unordered(pipe(image)), seed=2).run(300, ["result"])
-    assert wrong, "all 300 results were right without a wait: does the call wait for its results?"
-
-
-def test_a_call_does_not_wait_for_the_callers_stream(torch):
-    pipe = imgpipe.Pipeline("gray,smooth", device="cuda")
-    image = torch.from_numpy(noise((61, 67, 3))).cuda()
-    pipe(image)
-    with torch.cuda.stream(torch.cuda.Stream()) as stream:
-        torch.cuda._sleep(2_000_000_000)  # about a second
-        result = pipe(image)
-        assert not torch.cuda.current_stream().query(), "the call waited for the stream"
-        got = torch.from_dlpack(result).cpu()
-    np.testing.assert_array_equal(got.numpy(), imgpipe.Pipeline("gray,smooth")(noise((61, 67, 3))))
+    assert stress(call).run(300, ["result"])
 
 
 def test_the_stream_argument(torch):
