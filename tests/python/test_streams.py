@@ -69,7 +69,7 @@ def test_the_stress_detects_a_missing_wait(wait):
 
 
 def test_the_stress_detects_a_call_on_another_stream(torch):
-    """Proves that the pipeline would read too early if nothing told it the stream that makes its input."""
+    """Proves that the pipeline reads too early unless it knows the stream that makes its input."""
     pipe, other = imgpipe.Pipeline("invert", device="cuda"), torch.cuda.Stream()
 
     def call(image):
