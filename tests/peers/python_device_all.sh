@@ -4,8 +4,8 @@
 #   tests/peers/python_device_all.sh [tests|exact|arrays|streams|memory|devices|large|training|loader]...
 #
 # Needs imgpipe on PYTHONPATH or installed, and pytest, numpy, Pillow, torch; torchvision, cupy, nvImageCodec as far as
-# installed. PYTHON names the interpreter; OUT the directory of the logs. Each part has a time limit. "tests loader training" and "devices large" take less than
-# 10 minutes each.
+# installed. PYTHON names the interpreter; OUT the directory of the logs. Each part has a time limit. "tests loader
+# training" and "devices large" take less than 10 minutes each.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 python=${PYTHON:-python3}
@@ -27,7 +27,7 @@ part() {
   summary+=("$name: exit $status, $((SECONDS - start)) s: $(grep -E 'passed|failed|images/s' "$out/$name.log" | tail -n1)")
 }
 
-pytest=("$python" -m pytest -q -p no:cacheprovider --tb=short --durations=5 --maxfail=8)
+pytest=("$python" -m pytest -q -p no:cacheprovider --tb=short --durations=5 --maxfail=25)
 nvidia-smi --query-gpu=name,driver_version --format=csv,noheader
 "$python" -c 'import imgpipe, sys; print("imgpipe", imgpipe.__version__, "Python", sys.version.split()[0])' || exit 1
 part exact 120 "${pytest[@]}" tests/python/test_devices_exact.py tests/python/test_cuda.py
