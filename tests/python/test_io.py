@@ -411,6 +411,16 @@ def test_info(files, tmp_path):
         imgpipe.info(b"no image")
 
 
+def test_info_of_damaged_headers(files):
+    data = bytearray(files["RGB.bmp"])
+    data[26] = 77  # the number of planes
+    with pytest.raises(imgpipe.DecodeError, match="planes"):
+        imgpipe.info(data)
+    assert imgpipe.info(data, lenient=True).shape == (37, 53, 3)
+    with pytest.raises(ValueError, match="lenient: expected"):
+        imgpipe.info(data, lenient="very")
+
+
 def test_info_reads_headers_only(tmp_path):
     path = tmp_path / "huge.ppm"
     with open(path, "wb") as file:
@@ -671,7 +681,8 @@ def test_arguments(files):
                           "lenient.*got NoneType": {"lenient": None}, "page: expected 0 or more, got -1": {"page": -1},
                           "max_pixels: expected 1 to 17179869184, got 0": {"max_pixels": 0},
                           "device: expected 'cpu', 'cuda'": {"device": "gpu"},
-                          "device: cuda reads the first page": {"device": "cuda", "page": 1}, "mode: .*got str": {"mode": "x" * 10**6}}.items():
+                          "device: cuda reads the first page": {"device": "cuda", "page": 1},
+                          "mode: .*got str": {"mode": "x" * 10**6}}.items():
         part = part.replace("got int", "got 3.5")
         for call in (lambda: imgpipe.read(data, **options), lambda: imgpipe.decode([data], **options)):
             with pytest.raises(ValueError, match=part) as raised:

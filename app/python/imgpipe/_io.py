@@ -82,6 +82,13 @@ def _channels(mode: str | None) -> int:
     return channels
 
 
+def _accept(lenient: object) -> str:
+    accept = _ACCEPT.get(lenient) if isinstance(lenient, (bool, str)) else None
+    if accept is None:
+        raise ValueError(f"lenient: expected False, True or 'pillow', got {_got(lenient)}")
+    return accept
+
+
 def _bands(bands: Bands) -> list[int]:
     if bands is None or bands == "color":
         return []
@@ -93,10 +100,7 @@ def _bands(bands: Bands) -> list[int]:
 
 def _decoding(mode: str | None, page: SupportsIndex, orient: bool, lenient: Lenient, max_pixels: SupportsIndex,
               bands: Bands) -> _core.Decoding:
-    accept = _ACCEPT.get(lenient) if isinstance(lenient, (bool, str)) else None
-    if accept is None:
-        raise ValueError(f"lenient: expected False, True or 'pillow', got {_got(lenient)}")
-    return _core.Decoding(_channels(mode), _integer("page", page, 0, _LARGEST), bool(orient), accept,
+    return _core.Decoding(_channels(mode), _integer("page", page, 0, _LARGEST), bool(orient), _accept(lenient),
                           _integer("max_pixels", max_pixels, 1, 2**34), _bands(bands), bands == "color")
 
 
@@ -283,23 +287,25 @@ class ImageInfo:
         return (self.height, self.width) if self.channels == 1 else (self.height, self.width, self.channels)
 
 
-def info(source: Source) -> ImageInfo:
+def info(source: Source, *, lenient: Lenient = False) -> ImageInfo:
     """Return the properties of an image file from its header, without decoding it.
 
-    source: as for read(). Of a large file only the headers are read. The position of a file object is restored if that
-    is possible.
+    source:  as for read(). Of a large file only the headers are read. The position of a file object is restored if that
+             is possible.
+    lenient: as for read(): also describe files that are damaged in their headers.
 
     Raises DecodeError for a file that is missing, not an image, or damaged in its headers.
     """
+    accept = _accept(lenient)
     if isinstance(source, (str, os.PathLike)):
-        return ImageInfo(**_core.inspect(source), path=os.fsdecode(source))
+        return ImageInfo(**_core.inspect(source, accept), path=os.fsdecode(source))
     tell, seek = getattr(source, "tell", None), getattr(source, "seek", None)
     try:
         position = tell() if tell else None
     except (OSError, ValueError):
         position = None  # a pipe
     try:
-        return ImageInfo(**_core.inspect(source))
+        return ImageInfo(**_core.inspect(source, accept))
     finally:
         if position is not None and seek:
             seek(position)
