@@ -43,11 +43,17 @@ std::optional<InputFile> open_on_disk(const std::string& path, std::size_t begin
 }
 
 InputFile::InputFile(std::vector<std::byte> whole)
-    : held_(std::move(whole)), bytes_(held_), size_(static_cast<std::int64_t>(bytes_.size())) {}
+    : InputFile(std::make_shared<const std::vector<std::byte>>(std::move(whole))) {}
+
+InputFile::InputFile(std::shared_ptr<const std::vector<std::byte>> whole)
+    : held_(std::move(whole)), bytes_(*held_), size_(static_cast<std::int64_t>(bytes_.size())) {}
 
 InputFile::InputFile(std::vector<std::byte> beginning, std::unique_ptr<FileDescriptor> file,
                      std::int64_t size)
-    : held_(std::move(beginning)), bytes_(held_), file_(std::move(file)), size_(size) {}
+    : held_(std::make_shared<const std::vector<std::byte>>(std::move(beginning))),
+      bytes_(*held_),
+      file_(std::move(file)),
+      size_(size) {}
 
 InputFile InputFile::borrowed(std::span<const std::byte> whole) {
   InputFile file;

@@ -125,6 +125,7 @@ void ImageJob::make_output() {
     if (stack_ != nullptr) encode.in_stack = std::make_shared<const StackPosition>(stack_->next);
     writer_ = make_writer(files_.format, shape, encode);
     image_.coded = coded_image_for(writer_.get());
+    if (files_.stays_in_memory) return;
     if (stack_ == nullptr) output_ = std::make_unique<OutputFile>(files_.output, settings_.sync);
     if (is_large_file(*writer_) && output().is_replaced())
       sink_ = [this](std::span<const std::byte> bytes) { append(bytes); };
@@ -216,6 +217,10 @@ void ImageJob::write() {
     naming(files_.input_name, consumer_.accept);
     output_bytes_ = consumer_.output_bytes;
     encoded_ = {};
+    return;
+  }
+  if (files_.stays_in_memory) {
+    output_bytes_ = static_cast<std::int64_t>(encoded_.size_bytes());
     return;
   }
   const auto left = static_cast<std::int64_t>(encoded_.size_bytes());

@@ -25,10 +25,10 @@ class ImageArray {
   // Views the pixels, after copying them once if their memory order needs it (transposed, mirrored,
   // unaligned).
   [[nodiscard]] ConstHostView view();
-
- private:
+  // Whether view() copies nothing.
   [[nodiscard]] bool is_readable_in_place() const;
 
+ private:
   nb::ndarray<nb::ro, nb::device::cpu> array_;
   Shape shape_;
 };

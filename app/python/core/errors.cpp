@@ -16,14 +16,21 @@ namespace {
 
 // Replaces option names in messages by parameter names.
 std::string python_message(std::string message) {
-  constexpr std::array<std::array<std::string_view, 2>, 8> kNames{{{"--stages", "stages"},
-                                                                   {"--threads", "threads"},
-                                                                   {"--device", "device"},
-                                                                   {"--quality", "quality"},
-                                                                   {"--max-pixels", "max_pixels"},
-                                                                   {"--lenient", "lenient=True"},
-                                                                   {"--bands color", "bands=\"color\""},
-                                                                   {"--bands", "bands"}}};
+  constexpr std::array<std::array<std::string_view, 2>, 15> kNames{{{"--stages", "stages"},
+                                                                    {"--threads", "threads"},
+                                                                    {"--device", "device"},
+                                                                    {"--quality", "quality"},
+                                                                    {"--max-pixels", "max_pixels"},
+                                                                    {"--lenient", "lenient=True"},
+                                                                    {"--bands color", "bands=\"color\""},
+                                                                    {"--bands", "bands"},
+                                                                    {"--format", "format"},
+                                                                    {"--name", "name"},
+                                                                    {"--include", "include"},
+                                                                    {"--exclude", "exclude"},
+                                                                    {"--memory", "memory"},
+                                                                    {"--overwrite", "overwrite=True"},
+                                                                    {"--recursive", "recursive=True"}}};
   for (const auto& [option, parameter] : kNames) {
     for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;)
       message.replace(at, option.size(), parameter);
@@ -67,6 +74,11 @@ nb::object exception_of(const Error& error, const std::string& path) {
 void set_exception(const Error& error, const std::string& path) {
   const nb::object exception = exception_of(error, path);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
+
+void raise(const nb::object& exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw nb::python_error();
 }
 
 void register_exceptions() {

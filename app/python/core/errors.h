@@ -19,6 +19,8 @@ namespace nb = nanobind;
 [[nodiscard]] nb::object exception_of(const Error& error, const std::string& path = {});
 // Sets exception_of() as Python's current exception.
 void set_exception(const Error& error, const std::string& path = {});
+// Raises an exception object.
+[[noreturn]] void raise(const nb::object& exception);
 
 // Lets functions of the module throw Error.
 void register_exceptions();

@@ -9,6 +9,14 @@ import numpy.typing as npt
 _PIL_MODES = ("L", "LA", "RGB", "RGBA", "I;16")  # modes that store the samples themselves, in this order
 
 
+def is_image(source: object) -> bool:
+    """Return whether a source holds pixels in host memory, rather than a file: an array that is not 1-D, or a PIL image."""
+    if isinstance(source, numpy.ndarray):
+        return source.ndim != 1
+    pil = sys.modules.get("PIL.Image")
+    return bool(pil and isinstance(source, pil.Image)) or getattr(source, "ndim", 1) != 1
+
+
 def image_array(image: object, name: str = "array") -> npt.NDArray[Any]:
     """Return the image as a numpy array, without a copy if numpy needs none. Messages name the argument."""
     if isinstance(image, numpy.ndarray):

@@ -14,7 +14,7 @@ class DecodeError(ValueError):
     """
 
     def __init__(self, reason: str, path: str | os.PathLike[str] | None = None) -> None:
-        self.reason = reason
+        self.reason: str = reason
         self.path: str | None = None if path is None else os.fspath(path)
         super().__init__(reason, self.path)
 
