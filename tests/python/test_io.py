@@ -529,14 +529,12 @@ def test_bytes_are_the_programs(program):
 def test_images_of_all_kinds(tmp_path):
     array = noise((20, 30, 3))
 
-    class OnDevice:  # pylint: disable=too-few-public-methods
-        __cuda_array_interface__ = {}
-
-        def numpy(self):
+    class Tensor:  # pylint: disable=too-few-public-methods
+        def __array__(self, dtype=None, copy=None):
             return array
 
     wanted = imgpipe.encode(array)
-    for image in (pil(array), OnDevice(), np.asfortranarray(array), array[::-1].copy()[::-1]):
+    for image in (pil(array), Tensor(), np.asfortranarray(array), array[::-1].copy()[::-1]):
         assert imgpipe.encode(image) == wanted
     deep = noise((20, 30), np.uint16)
     np.testing.assert_array_equal(imgpipe.decode(imgpipe.encode(PIL.Image.fromarray(deep))), deep)
@@ -681,11 +679,11 @@ def test_arguments(files):
                           "lenient.*got NoneType": {"lenient": None}, "page: expected 0 or more, got -1": {"page": -1},
                           "max_pixels: expected 1 to 17179869184, got 0": {"max_pixels": 0},
                           "device: expected 'cpu', 'cuda'": {"device": "gpu"},
-                          "device: cuda reads the first page": {"device": "cuda", "page": 1},
+                          "page: expected 0 with device='cuda'": {"device": "cuda", "page": 1},
                           "mode: .*got str": {"mode": "x" * 10**6}}.items():
         part = part.replace("got int", "got 3.5")
         for call in (lambda: imgpipe.read(data, **options), lambda: imgpipe.decode([data], **options)):
-            with pytest.raises(ValueError, match=part) as raised:
+            with pytest.raises((TypeError, ValueError), match=part) as raised:
                 call()
             assert len(str(raised.value)) < 150
     with pytest.raises(TypeError, match="page: expected int, got str"):

@@ -316,6 +316,7 @@ void bind_codecs(nb::module_& module) {
   nb::class_<Decoding>(module, "Decoding")
       .def("__init__", &init_decoding, "channels"_a, "page"_a, "orient"_a, "accept"_a, "max_pixels"_a,
            "bands"_a, "colors_only"_a);
+  module.def("call_threads", &call_threads, "requested"_a);
   module.def("decode", &decode_one, "source"_a.none(), "decoding"_a, "threads"_a);
   module.def("decode_list", &decode_list, "sources"_a, "decoding"_a, "threads"_a);
   nb::class_<PageReader>(module, "PageReader")
