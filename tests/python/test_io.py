@@ -692,6 +692,22 @@ def test_arguments(files):
         imgpipe.read(data, max_pixels=100)
 
 
+def test_devices(files):
+    """On a machine without CUDA the error is one line."""
+    names = ["RGB.jpg", "L.png", "RGB16.png", "turned.jpg"]
+    for mode in (None, "RGB", "l"):
+        try:
+            got = imgpipe.decode([files[name] for name in names], device="cuda", mode=mode)
+            one = imgpipe.read(files[names[0]], device="cuda:0", mode=mode)
+        except RuntimeError as error:
+            assert "\n" not in str(error) and len(str(error)) < 250
+            return
+        for name, image in zip([*names, names[0]], [*got, one]):
+            np.testing.assert_array_equal(image.numpy(), imgpipe.read(files[name], mode=mode), f"{name} {mode}")
+        with pytest.raises(imgpipe.DecodeError):
+            imgpipe.decode([files["L.png"], b"bad"], device="cuda")
+
+
 # ---- metadata ------------------------------------------------------------------------------------------
 
 def test_metadata_is_what_the_program_preserves(tmp_path, program):
