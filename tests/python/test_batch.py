@@ -11,7 +11,7 @@ import imgpipe
 import numpy as np
 import PIL.Image
 import pytest
-from imgpipe import Batch, DecodeError, Pipeline
+from imgpipe import Batch, DecodeError, MissingFileError, Pipeline
 from imgpipe._map import map_sources
 
 from made import encoded, noise, random_stages
@@ -171,7 +171,7 @@ def test_errors_among_good_images(tmp_path):
     for out in (None, np.full((7, 20, 30), 9, np.uint8)):
         got = Pipeline("gray", on_error="return", threads=2).batch([*sources, Unreadable()], out=out)
         assert isinstance(got, Batch) and list(got.indices) == list(range(7)) and (out is None or got.images is out)
-        assert [type(error) for error in got.errors] == [type(None), DecodeError, type(None), DecodeError, DecodeError,
+        assert [type(error) for error in got.errors] == [type(None), DecodeError, type(None), DecodeError, MissingFileError,
                                                          type(None), PermissionError]
         assert "sources[" not in str(got.errors[1]) and got.errors[4].path == str(path)
         for i in range(7):

@@ -150,6 +150,10 @@ void bind_pipelines(nb::module_& module) {
       .def(
           "open", [](Pipeline& pipeline, nb::handle source) { return new OpenedImage(pipeline, source); },
           nb::arg("source").none(), nb::keep_alive<0, 1>(), nb::rv_policy::take_ownership)
+      .def("convert", &Pipeline::convert, nb::arg("source").none(), nb::arg("path"), nb::arg("overwrite"),
+           nb::arg("quality").none(), nb::arg("keep_metadata"),
+           nb::sig("def convert(self, source: object, path: bytes, overwrite: bool, quality: int | None, "
+                   "keep_metadata: bool) -> list[tuple[bool, str]]"))
       .def("batch", &Pipeline::batch, nb::arg("sources"), nb::arg("boxes").none(), nb::arg("flips").none(),
            nb::arg("out").none(), nb::arg("stop_at_error"),
            nb::sig("def batch(self, sources: list[typing.Any], boxes: object, flips: object, out: object, "

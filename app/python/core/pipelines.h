@@ -40,6 +40,10 @@ class Pipeline {
   [[nodiscard]] nb::tuple batch(nb::list sources, const std::optional<Boxes>& boxes,
                                 const std::optional<Flips>& flips, nb::handle out, bool stop_at_error);
 
+  // Writes the program's file. Returns its remarks: (whether it is about damage, text).
+  [[nodiscard]] nb::list convert(nb::handle source, const nb::bytes& path, bool overwrite,
+                                 std::optional<int> quality, bool keep_metadata);
+
  private:
   friend class OpenedImage;
 

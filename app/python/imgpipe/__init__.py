@@ -12,5 +12,5 @@ from ._report import Report
 from ._stages import Op, stages
 
 __all__ = ["Batch", "DamageWarning", "DecodeError", "ImageInfo", "Loader", "LoaderBatch", "LoaderState",
-           "MissingFileError", "Op", "Pages", "Pipeline", "Report", "Result", "Source", "Summary", "__version__", "decode", "encode", "info", "ops",
-           "pages", "read", "run", "run_directory", "stages", "write"]
+           "MissingFileError", "Op", "Pages", "Pipeline", "Report", "Result", "Source", "Summary", "__version__",
+           "decode", "encode", "info", "ops", "pages", "read", "run", "run_directory", "stages", "write"]
