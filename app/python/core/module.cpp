@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   module.attr("VERSION") = imgpipe::kPythonVersion;
   python::bind_archives(module);
   python::bind_codecs(module);
+  python::bind_devices(module);
   python::bind_directories(module);
   python::bind_pipelines(module);
   python::bind_stages(module);

@@ -22,6 +22,13 @@
 namespace imgpipe::python {
 namespace {
 
+int thread_count(const std::string& device, int threads) {
+  const Runner checked({.device = device, .threads = threads});
+  return threads > 0 ? threads : host_info().threads;
+}
+
+}  // namespace
+
 std::optional<TensorLayout> layout_of(const std::optional<std::string>& name) {
   if (!name) return std::nullopt;
   return *name == "NCHW" ? TensorLayout::nchw : TensorLayout::nhwc;
@@ -34,13 +41,6 @@ DecodeOptions decode_options(const std::string& accept) {
   return options;
 }
 
-int thread_count(const std::string& device, int threads) {
-  const Runner checked({.device = device, .threads = threads});
-  return threads > 0 ? threads : host_info().threads;
-}
-
-}  // namespace
-
 Pipeline::Pipeline(const std::string& stages, std::string device, int threads,
                    const std::optional<std::string>& layout, const std::string& accept)
     : device_(std::move(device)),
@@ -48,7 +48,8 @@ Pipeline::Pipeline(const std::string& stages, std::string device, int threads,
       decode_(decode_options(accept)),
       plans_(
           {.stages = parse_stages(stages), .layout = layout_of(layout), .max_pixels = decode_.max_pixels}) {
-  if (const auto sample = plans_.tensor_sample()) (void)dtype_of(*sample);
+  const auto sample = plans_.tensor_sample();
+  if (sample && !device_.starts_with("cuda")) (void)dtype_of(*sample);
 }
 
 nb::object Pipeline::run_array(nb::handle array, nb::handle out) {
