@@ -78,8 +78,8 @@ class ArrayBatch {
     return row(i);
   }
 
-  // Makes the rows for the first result. If memory does not suffice, every result gets its own: they may have
-  // other sizes.
+  // Makes the rows for the first result. If memory does not suffice, every result gets separate memory: they
+  // may have other sizes.
   void make_rows(const ArrayType& type) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(made_rows_, true)) return;

@@ -4,8 +4,8 @@
 //                                 band by band, straight into its row of the buffer
 //   buffer    ----0----|----1----|----2----| ...
 //
-// The first result that is planned determines the type of the rows. Results of other types get memory of
-// their own.
+// The first result that is planned determines the type of the rows. Results of other types get separate
+// memory.
 #pragma once
 
 #include <cstddef>

@@ -87,7 +87,7 @@ def test_out():
             assert pipe(array, out=out) is out
             assert_same(out, wanted, (number, stages, shape, out.strides))
             out[...] = 99
-            np.testing.assert_array_equal(whole, before)  # nothing beside it was written
+            np.testing.assert_array_equal(whole, before)  # nothing else was written
             if dtype == np.uint8 and len(shape) == 3:
                 assert pipe.read(encoded(array), out=out) is out
                 assert_same(out, wanted, (number, stages, shape, out.strides))

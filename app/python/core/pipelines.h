@@ -18,7 +18,7 @@
 
 namespace imgpipe::python {
 
-// Thread-safe: every call takes threads of its own.
+// Thread-safe: concurrent calls use different threads.
 class Pipeline {
  public:
   // Throws as parse_stages() and Runner(), and nb::type_error for stages that make bfloat16. `layout` and
