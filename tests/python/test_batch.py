@@ -2,6 +2,7 @@
 import gc
 import io
 import itertools
+import os
 import random
 import resource
 import threading
@@ -235,6 +236,32 @@ def test_many_batches_take_no_memory():
 
     before = run(500)
     assert run(10000) - before < 3000  # KiB
+
+
+def test_large_results_reuse_memory():
+    """Their memory is kept while the next result needs it, never shared, and returned by trim()."""
+    pipe, array = Pipeline("none"), noise((1024, 1024, 4))
+    sources = [array] * 10  # 40 MiB
+
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[1]) * resource.getpagesize()
+
+    kept = pipe.batch(sources)
+    again = pipe.batch(sources)
+    assert not np.shares_memory(kept, again)
+    del again
+    before = resident()
+    for _ in range(3):
+        pipe.batch(sources)
+    assert abs(resident() - before) < 4 << 20
+    assert (kept == array).all()
+    imgpipe.trim()
+    assert before - resident() > 35 << 20
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if (pipe.batch(sources) == array).all() and (kept == array).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_batches_in_threads():
