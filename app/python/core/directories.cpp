@@ -259,7 +259,7 @@ ProcessOptions options_of(const nb::dict& given) {
   output.encode.mark = Mark::result;
   if (const auto quality = option<std::optional<int>>(given, "quality")) output.encode.quality = *quality;
   output.keep_metadata = option<bool>(given, "metadata");
-  output.replace = option<bool>(given, "overwrite") ? Replace::all : Replace::own;
+  if (option<bool>(given, "overwrite")) output.replace = Replace::all;
   output.skip_existing = option<bool>(given, "skip_existing");
   options.execution.device = option<std::string>(given, "device");
   (void)choose_device(options.execution.device);  // reports a mistake before any work
