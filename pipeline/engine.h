@@ -67,12 +67,12 @@ struct Outcome {
           .reader = *job.reader,
           .writer = job.writer.get(),
           .handed_on = job.sink != nullptr,
-          .source_in_memory = !job.source.empty(),
-          .target_in_memory = !job.target.empty(),
           .repeat = job.repeat,
           .keep_source = job.keep_source,
           .keep_outputs = job.keep_outputs,
-          .keep_pixels = job.keep_pixels};
+          .keep_pixels = job.keep_pixels,
+          .source_in_memory = !job.source.empty(),
+          .target_in_memory = !job.target.empty()};
 }
 
 // Runs one job at a time. Not thread-safe.

@@ -24,6 +24,7 @@ struct BatchFile {
   Format format = Format::png;
   Provenance made_of{};        // source and options of the output; the content hash is not known yet
   bool output_exists = false;  // if each page has a file: all of them exist
+  std::string archive;         // of an image in an archive: that archive's `name`
   int shard = 0, shards = 0;   // index and number of shards; 0: not sharded
   // With --update: whether the output is up to date, and the state of the input before the run.
   UpdateState update = UpdateState::no_output;

@@ -16,6 +16,7 @@
 #include "app/jobs/directory_walk.h"
 #include "app/process_options/options_digest.h"
 #include "images/error.h"
+#include "images/files/archive_reader.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -99,9 +100,18 @@ class InputSearch {
                        : "INPUT is a directory, pattern or list");
   }
 
+  [[nodiscard]] bool is_of_archives() const { return output_ != nullptr && output_->is_archive; }
+
+  // --include and --exclude select among the members of archives, not the archives.
+  bool takes(const std::string& name, bool by_ending) {
+    if (is_of_archives()) return !by_ending || !archive_ending(name).empty();
+    return selection_.takes(plain_name(name), by_ending);
+  }
+
   void add_inputs() {
     add_sorted(input_.path);
     for (const std::string& input : input_.more_paths) add_sorted(input);
+    if (is_of_archives()) return;
     // A preset's --exclude is meant for many directories.
     for (const std::string& pattern : selection_.unmatched(!input_.is_exclude_from_preset))
       found_.unmatched.push_back(pattern + ": no match");
@@ -120,7 +130,7 @@ class InputSearch {
       return;
     }
     if (exists || !is_pattern(input)) {
-      if (selection_.takes(plain_name(input), false))
+      if (takes(input, false))
         add_file(input, input, tree_of_input(input), fs::path(input).filename().string());
       return;
     }
@@ -140,8 +150,7 @@ class InputSearch {
         continue;
       }
       directories_only = false;
-      if (selection_.takes(plain_name(path), true))
-        add_file(path, path, tree_of_input(path), fs::path(path).filename().string());
+      if (takes(path, true)) add_file(path, path, tree_of_input(path), fs::path(path).filename().string());
     }
     if (like.paths.empty()) {
       found_.unmatched.push_back("'" + printable(pattern) + "': no match");
@@ -175,7 +184,7 @@ class InputSearch {
       return;
     }
     for (const std::string& name : names) {
-      if (!selection_.takes(plain_name(name), false)) continue;
+      if (!takes(name, false)) continue;
       if (one_directory_) {
         add_file((fs::path(input_.path) / name).string(), name, name_.has("dir") ? tree_of_name(name) : name,
                  plain_name(name));
@@ -208,7 +217,7 @@ class InputSearch {
         directory,
         {.take =
              [&](const WalkPosition& file) {
-               if (selection_.takes(file.below, true))
+               if (takes(file.below, true))
                  add_file(file.path, one_directory_ ? file.below : file.path, file.tree, file.below);
              },
          .enters =

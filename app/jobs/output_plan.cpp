@@ -14,12 +14,22 @@
 #include "app/jobs/page_outputs.h"
 #include "app/process_options/options_digest.h"
 #include "images/error.h"
+#include "images/files/archive_reader.h"
 #include "images/text.h"
 
 namespace imgpipe {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Returns OUTPUT/STEM.tar, with --recursive in the directory of the input; `tree`: BatchFile::tree.
+std::string archive_output(const OutputOptions& output, const std::string& tree, bool recursive) {
+  const fs::path name(tree);
+  const std::string file = name.filename().string();
+  const std::string stem = file.substr(0, file.size() - archive_ending(file).size());
+  const fs::path directory = recursive ? fs::path(output.path) / name.parent_path() : fs::path(output.path);
+  return (directory / (stem + ".tar")).string();
+}
 
 class OutputPlan {
  public:
@@ -40,6 +50,11 @@ class OutputPlan {
   void name_outputs() {
     std::int64_t number = 0;
     for (BatchFile& file : found_.files) {
+      if (options_.output.is_archive) {
+        file.output = archive_output(options_.output, file.tree, options_.input.recursive);
+        file.format = options_.output.format.value_or(Format::png);
+        continue;
+      }
       const PlacedOutput output = name_.place(options_.output.path, {file.input, file.tree, ++number},
                                               options_.output.format, page_field_value(options_));
       check_length(output.path);
@@ -73,8 +88,10 @@ class OutputPlan {
   }
 
   [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
-    throw Error(ErrorKind::usage, printable(second.output) + ": output of both " + printable(first.input) +
-                                      " and " + printable(second.input) + hint(first, second));
+    throw Error(ErrorKind::usage,
+                printable(second.output) + ": output of both " + printable(first.input) + " and " +
+                    printable(second.input) +
+                    (options_.output.is_archive ? "; add --recursive" : hint(first, second)));
   }
 
   void check_outputs() {

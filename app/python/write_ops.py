@@ -61,7 +61,8 @@ def function_text(name, stage, kinds):
         arguments.append(f"{row['name']}: {type_text(kind)}{default}")
         count = f" Up to {kind['values']} values." if kind["values"] > 1 else ""
         text = f"{row['name']}: {row['help']}.{count} Allowed: {row['allowed']}."
-        documents += textwrap.wrap(text, 112, initial_indent="    ", subsequent_indent="        ")
+        documents += textwrap.wrap(text, 112, initial_indent="    ", subsequent_indent="        ",
+                                   break_on_hyphens=False)
         values.append(f"{row['name']}={'color_text(%s)' % row['name'] if kind['kind'] == 'color' else row['name']}")
     summary = stage["summary"][0].upper() + stage["summary"][1:] + "."
     document = [f'    """{summary}', "", *documents, '    """'] if rows else [f'    """{summary}"""']

@@ -187,4 +187,8 @@ std::string_view archive_ending(std::string_view name) {
   return {};
 }
 
+std::string archive_version() {
+  return ::archive_version_string();
+}
+
 }  // namespace imgpipe

@@ -77,4 +77,7 @@ inline constexpr std::size_t kArchiveHeadBytes = 512;
 // empty for all other names.
 [[nodiscard]] std::string_view archive_ending(std::string_view name);
 
+// "libarchive 3.6.2"
+[[nodiscard]] std::string archive_version();
+
 }  // namespace imgpipe

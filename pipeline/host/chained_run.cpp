@@ -18,7 +18,7 @@ namespace {
 // Whether only the file is kept.
 bool is_streamed(const MemoryEstimateRequest& question) {
   return question.writer != nullptr && question.repeat == 0 && !question.keep_source &&
-         !question.keep_outputs && !question.keep_pixels;
+         !question.keep_outputs && !question.keep_pixels && !question.target_in_memory;
 }
 
 // Whether only pixels are kept, which come from or go to the caller's memory.
@@ -132,9 +132,10 @@ class ChainsMemory {
 
   // Whether the caller has the memory of a value.
   [[nodiscard]] bool is_callers(ValueId value) const {
-    return (question_.target_in_memory && value == plan_.program.results.back()) ||
-           (question_.source_in_memory && value == 0 &&
-            std::ranges::find(plan_.program.results, value) == plan_.program.results.end());
+    if (value == 0 && question_.keep_source) return false;
+    const std::vector<ValueId>& results = plan_.program.results;
+    if (question_.target_in_memory && value == results.back()) return true;
+    return question_.source_in_memory && value == 0 && std::ranges::find(results, value) == results.end();
   }
 
   [[nodiscard]] bool crosses_chains(ValueId value) const {
@@ -165,9 +166,11 @@ class ChainedRun {
         outcome_(outcome),
         threads_(threads),
         device_(device),
-        memory_(memory),
+        memory_(is_between_arrays(memory_estimate_request(job, outcome.plan))
+                    ? memory
+                    : std::pmr::new_delete_resource()),
         plan_(chained_plan(memory_estimate_request(job, outcome.plan), device != nullptr)),
-        whole_(plan_.program, outcome.histograms, memory) {
+        whole_(plan_.program, outcome.histograms, memory_) {
     outcome.histograms.resize(outcome.plan.steps.size());
     whole_.use_memory_of(job);
   }

@@ -74,7 +74,7 @@ Outcome Engine::run(Job job) {
     execute(job, outcome);
     if (!job.target.empty() && outcome.pixels.data != job.target.data) {
       copy_pixels(outcome.pixels, job.target);
-      outcome.pixels = job.target;
+      outcome.pixels = outcome.results.back() = job.target;
     }
   } catch (...) {
     Outcome failed;

@@ -28,10 +28,7 @@ class CpuEngine final : public Engine {
  protected:
   [[nodiscard]] int threads() const override { return threads_.count(); }
   [[nodiscard]] std::int64_t kept_bytes() const override { return memory_.kept_bytes(); }
-  void execute(Job& job, Outcome& outcome) override {
-    const bool keeps = !job.source.empty() || !job.target.empty();
-    run_chains(job, outcome, threads_, nullptr, keeps ? &memory_ : std::pmr::new_delete_resource());
-  }
+  void execute(Job& job, Outcome& outcome) override { run_chains(job, outcome, threads_, nullptr, &memory_); }
 
  private:
   KeptMemory memory_;

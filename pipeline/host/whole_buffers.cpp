@@ -19,9 +19,11 @@ void WholeBuffers::make(ValueId value) {
 }
 
 void WholeBuffers::use_memory_of(const Job& job) {
-  if (!job.target.empty()) held_[program_.results.back()].target = job.target;
+  const bool keeps_target = program_.results.back() == 0 && job.keep_source;  // Engine::run() copies it
+  if (!job.target.empty() && !keeps_target) held_[program_.results.back()].target = job.target;
   if (job.source.empty()) return;
-  if (std::ranges::find(program_.results, ValueId{0}) == program_.results.end()) {
+  const bool is_result = std::ranges::find(program_.results, ValueId{0}) != program_.results.end();
+  if (!is_result && !job.keep_source) {
     set_view(0, job.source);
   } else {
     make(0);

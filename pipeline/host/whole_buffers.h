@@ -24,8 +24,8 @@ class WholeBuffers {
 
   // Allocates the planes or the table of a value, unless they exist. Throws as Image does.
   void make(ValueId value);
-  // Uses the job's source and target as the first value and the last result. A source that is itself a result
-  // is copied.
+  // Uses the job's source and target as the first value and the last result. A source that is itself a
+  // result, or kept, is copied.
   void use_memory_of(const Job& job);
   // Sets a value to an image, or to a view that the caller keeps valid.
   void set(ValueId value, Image image) { held_[value].images[0] = std::move(image); }

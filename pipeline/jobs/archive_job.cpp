@@ -115,7 +115,8 @@ void ArchiveJob::take_member(ArchiveMember member) {
 // A hard link to an image gets the ending of the image's output.
 ArchiveMember ArchiveJob::renamed(ArchiveMember member) const {
   if (member.hard_link.empty()) return member;
-  ArchiveImage target{.name = member.hard_link}, link{.name = member.name};
+  ArchiveImage target{.name = member.hard_link, .output_name = ""},
+      link{.name = member.name, .output_name = ""};
   if (!settings_.is_image(target)) return member;
   member.hard_link = target.output_name;
   if (settings_.is_image(link)) member.name = link.output_name;
@@ -134,12 +135,12 @@ void ArchiveJob::check_name(const std::string& name, const std::string& output_n
 }
 
 void ArchiveJob::add_image(const ArchiveMember& member, ArchiveImage image) {
-  events_.found(image);
   const ArchiveFiles& files = archives_[reading_];
   Waiting part{.kind = Waiting::Kind::image, .archive = reading_, .member = member, .image = image};
   std::vector<std::byte> bytes;
   if (const std::optional<Error> error = error_of([&] { bytes = read_image(member, image); })) {
     if (reader_->is_broken()) return end_archive(error);
+    events_.found(image);
     BatchResult result;
     result.failed = error->kind();
     result.reason = files.input_name + "/" + printable(image.name) + ": " + error->what();
@@ -147,6 +148,7 @@ void ArchiveJob::add_image(const ArchiveMember& member, ArchiveImage image) {
     wait(std::move(part));
     return events_.ended(image, result);
   }
+  events_.found(image);
   part.is_ready = false;
   part.held_bytes = static_cast<std::int64_t>(bytes.size());
   images_.emplace(next_item_++, &wait(std::move(part)));
@@ -229,6 +231,8 @@ void ArchiveJob::write(const Waiting& part) {
   if (!error && !is_end) return;
   writer_.reset();
   output_.reset();
+  failed_names_.clear();
+  is_left_out_ = false;
   events_.archive_ended(part.archive, error ? error : part.error);
   if (has_aborted_) batch_.abort(*error);
 }

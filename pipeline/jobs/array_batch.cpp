@@ -170,7 +170,8 @@ void BatchThreads::run(std::size_t parts, const std::function<void(Runner&)>& wo
     return;
   }
   if (!threads_) threads_ = std::make_unique<HostThreads>(count_);
-  threads_->run(active, [&](int thread) { work(*runners_[static_cast<std::size_t>(thread)]); });
+  std::atomic<std::size_t> next = 0;  // any of the threads take part
+  threads_->run(active, [&](int) { work(*runners_[next++]); });
 }
 
 void BatchThreads::trim() {

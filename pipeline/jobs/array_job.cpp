@@ -36,13 +36,13 @@ ArrayJob::ArrayJob(const ArraySource& source, ArrayPlans& plans, const DecodeOpt
   plan_ = plans.plan_for(image, source.flip);
 }
 
-std::int64_t ArrayJob::needed_bytes() const {
+std::int64_t ArrayJob::needed_bytes(int threads) const {
   const std::unique_ptr<Reader> of_pixels = reader_ ? nullptr : make_memory_reader(pixels_);
   const MemoryEstimateRequest request{.plan = plan_->plan,
                                       .reader = reader_ ? *reader_ : *of_pixels,
                                       .source_in_memory = !reader_,
                                       .target_in_memory = true};
-  return chains_need(request).with_threads(1) + result().frame.bytes();
+  return chains_need(request).with_threads(threads) + result().frame.bytes();
 }
 
 void ArrayJob::run(Runner& runner, HostView out, RunReport* report) {

@@ -28,8 +28,8 @@ class ArrayJob {
   ArrayJob(const ArraySource& source, ArrayPlans& plans, const DecodeOptions& decode);
 
   [[nodiscard]] const ArrayType& result() const { return plan_->result; }
-  // The host memory that run() takes with a thread of the CPU, and the result.
-  [[nodiscard]] std::int64_t needed_bytes() const;
+  // The host memory that run() takes with that many threads of the CPU, and the result.
+  [[nodiscard]] std::int64_t needed_bytes(int threads) const;
   // Writes the result to `out`, of the shape result().frame. Call it once. Throws as Runner::run(). With a
   // report, it has the warnings about accepted damage.
   void run(Runner& runner, HostView out, RunReport* report = nullptr);

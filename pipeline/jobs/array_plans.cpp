@@ -67,7 +67,8 @@ bool ArrayPlans::channels_first() const {
 
 std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for(const Shape& image, bool flip) {
   if (auto kept = find(image, flip)) return kept;
-  auto plan = make(image, flip);  // without the lock, so that threads make plans concurrently
+  auto plan = make(
+      image, flip ? flipped_ : stages_.stages);  // without the lock, so that threads make plans concurrently
   keep({image, flip, plan, table_bytes_of(plan->plan)});
   return plan;
 }
@@ -94,13 +95,23 @@ void ArrayPlans::keep(Entry entry) {
   }
 }
 
-std::shared_ptr<const ArrayPlan> ArrayPlans::make(const Shape& image, bool flip) const {
+std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for_box(const Shape& image, const Box& box) const {
+  check_box(box, image);
+  const auto text = [](std::int64_t number) { return std::to_string(number); };
+  std::vector<StageRequest> stages = parse_stages("crop:" + text(box.width) + "x" + text(box.height) + "+" +
+                                                  text(box.left) + "+" + text(box.top));
+  stages.insert(stages.end(), stages_.stages.begin(), stages_.stages.end());
+  return make(image, stages);
+}
+
+std::shared_ptr<const ArrayPlan> ArrayPlans::make(const Shape& image,
+                                                  std::span<const StageRequest> stages) const {
   if (image.width < 1 || image.height < 1 || image.channels < 1 || image.channels > 4)
     throw Error(ErrorKind::usage, "image: expected at least 1x1 pixels and 1 to 4 channels, got " +
                                       std::to_string(image.width) + "x" + std::to_string(image.height) +
                                       " and " + std::to_string(image.channels));
   auto made = std::make_shared<ArrayPlan>();
-  made->plan = make_plan(flip ? flipped_ : stages_.stages, image, false, stages_.max_pixels);
+  made->plan = make_plan(stages, image, stages_.fuse, stages_.max_pixels);
   if (made->plan.tensor) {
     made->result = array_of_tensor(*made->plan.tensor, true);
     return made;

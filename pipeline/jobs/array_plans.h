@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "images/tensor.h"
+#include "pipeline/jobs/box_reader.h"
 #include "pipeline/plan.h"
 #include "pipeline/stage_list.h"
 
@@ -42,6 +43,7 @@ struct ArrayStages {
   // it, or interleaved, where one channel has no axis.
   std::optional<TensorLayout> layout{};
   std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max();  // of an image that a step makes
+  bool fuse = false;                                                   // as make_plan()
 };
 
 // Makes plans, and keeps those used last: making one takes up to milliseconds, for the weights of resize.
@@ -54,6 +56,10 @@ class ArrayPlans {
   // `flip`: mirrors the image horizontally before normalize, or at the end. Throws as make_plan(), and
   // Error(usage) for a shape without pixels.
   [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for(const Shape& image, bool flip = false);
+
+  // Returns a plan that cuts the box out of the image first. It is not kept, because boxes rarely recur.
+  // Throws as plan_for(), and Error(usage) for a box outside the image.
+  [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for_box(const Shape& image, const Box& box) const;
 
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return stages_.stages; }
   // The sample type of the tensors that the stages make; none if they make images.
@@ -71,7 +77,8 @@ class ArrayPlans {
 
   [[nodiscard]] std::shared_ptr<const ArrayPlan> find(const Shape& image, bool flip);
   void keep(Entry entry);
-  [[nodiscard]] std::shared_ptr<const ArrayPlan> make(const Shape& image, bool flip) const;
+  [[nodiscard]] std::shared_ptr<const ArrayPlan> make(const Shape& image,
+                                                      std::span<const StageRequest> stages) const;
 
   const ArrayStages stages_;
   std::vector<StageRequest> flipped_;  // with the flip

@@ -63,7 +63,7 @@ class Batch::Work {
         max_workers_(workers_for(settings_, expected_items())),
         memory_engine_(settings_.pages ? nullptr : settings_.make_engine(1)),
         pages_(settings_, max_workers_, origin_),
-        queue_(items_.size(), growing_ == nullptr, settings_),
+        queue_(items_.size(), settings_, growing_ == nullptr),
         active_workers_(max_workers_),
         lanes_(settings_, queue_, max_workers_,
                {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },

@@ -7,7 +7,7 @@
 
 namespace imgpipe {
 
-BatchQueue::BatchQueue(std::size_t items, bool is_complete, const BatchSettings& settings)
+BatchQueue::BatchQueue(std::size_t items, const BatchSettings& settings, bool is_complete)
     : items_(items),
       is_complete_(is_complete),
       jobs_(std::max(1, settings.jobs)),

@@ -18,8 +18,8 @@ namespace imgpipe {
 // Thread-safe. A function that throws (std::bad_alloc) changes nothing, and the caller keeps the entry.
 class BatchQueue {
  public:
-  // `is_complete`: no items will be added.
-  BatchQueue(std::size_t items, bool is_complete, const BatchSettings& settings);
+  // `is_complete` false: items may be added until complete().
+  BatchQueue(std::size_t items, const BatchSettings& settings, bool is_complete = true);
 
   void add_item();
   void complete();

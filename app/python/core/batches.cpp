@@ -1,7 +1,5 @@
 // Batches of a pipeline on the host.
 #include <algorithm>
-#include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,65 +8,15 @@
 
 #include <nanobind/nanobind.h>
 
-#include "app/python/core/arrays.h"
+#include "app/python/core/batch_sources.h"
 #include "app/python/core/idle_threads.h"
-#include "app/python/core/opened_image.h"
 #include "app/python/core/pipelines.h"
 #include "app/python/core/result_arrays.h"
-#include "app/python/core/sources.h"
 #include "images/error.h"
 #include "pipeline/jobs/array_batch.h"
 
 namespace imgpipe::python {
 namespace {
-
-// The sources of a batch, with the Python objects that they read from.
-class BatchSources {
- public:
-  BatchSources(nb::list objects, const std::optional<Pipeline::Boxes>& boxes,
-               const std::optional<Pipeline::Flips>& flips) {
-    for (std::size_t i = 0; i < objects.size(); ++i) {
-      ArraySource& item = items_.emplace_back(has_pixels(objects[i]) ? pixels(objects[i]) : file(objects[i]));
-      if (boxes) item.box = Box{(*boxes)(i, 0), (*boxes)(i, 1), (*boxes)(i, 2), (*boxes)(i, 3)};
-      if (flips) item.flip = (*flips)(i);
-    }
-  }
-
-  [[nodiscard]] const std::vector<ArraySource>& items() const { return items_; }
-  [[nodiscard]] const std::string& name(std::size_t i) const {
-    static const std::string none;
-    const auto file = files_.find(i);
-    return file == files_.end() ? none : file->second.name;
-  }
-  // The exception of a file object that could not be read; invalid if there is none.
-  [[nodiscard]] nb::object raised(std::size_t i) const {
-    const auto found = raised_.find(i);
-    return found == raised_.end() ? nb::object() : found->second;
-  }
-
- private:
-  ArraySource pixels(nb::handle object) { return {.pixels = arrays_.emplace_back(object).view()}; }
-
-  ArraySource file(nb::handle object) {
-    const std::size_t i = items_.size();
-    try {
-      const Source& source =
-          files_.emplace(i, Source::from(object, "sources[" + std::to_string(i) + "]")).first->second;
-      return {.open = [&source](const DecodeOptions& options) { return source.open(options); }};
-    } catch (nb::python_error& error) {
-      if (!error.matches(PyExc_Exception) || error.matches(PyExc_TypeError)) throw;
-      raised_[i] = nb::borrow(error.value());
-    }
-    return {.open = [](const DecodeOptions&) -> std::unique_ptr<Reader> {
-      throw Error(ErrorKind::input, "cannot be read");
-    }};
-  }
-
-  std::deque<ImageArray> arrays_;
-  std::map<std::size_t, Source> files_;
-  std::map<std::size_t, nb::object> raised_;
-  std::vector<ArraySource> items_;
-};
 
 // Returns the exceptions by source, or None if all succeeded.
 nb::object exceptions_of(const BatchedArrays& batch, const BatchSources& sources, bool with_index) {
@@ -77,12 +25,7 @@ nb::object exceptions_of(const BatchedArrays& batch, const BatchSources& sources
   nb::list errors;
   for (std::size_t i = 0; i < batch.items.size(); ++i) {
     const auto& error = batch.items[i].error;
-    nb::object exception = sources.raised(i);
-    if (!error)
-      exception = nb::none();
-    else if (!exception.is_valid())
-      exception = exception_of_source(*error, sources.name(i), with_index ? std::optional(i) : std::nullopt);
-    errors.append(exception);
+    errors.append(error ? sources.exception(i, *error, with_index) : nb::none());
   }
   return errors;
 }

@@ -92,18 +92,21 @@ void init_decoding(Decoding* self, int channels, std::int64_t page, bool orient,
 }
 
 // (array, warnings)
-nb::tuple tuple_of(Decoded decoded) {
+using DecodedTuple = nb::typed<nb::tuple, nb::any, std::vector<std::string>>;
+
+DecodedTuple tuple_of(Decoded decoded) {
   const ConstHostView pixels = std::as_const(*decoded.image).untyped_view();
   return nb::make_tuple(array_of(pixels, std::nullopt, std::move(decoded.image)),
                         std::move(decoded.warnings));
 }
 
-nb::tuple decode_one(nb::handle object, const Decoding& decoding, int threads) {
+DecodedTuple decode_one(nb::handle object, const Decoding& decoding, int threads) {
   const Source source = Source::from(object);
   return tuple_of(without_gil(source.name, [&] { return decode(source, decoding, threads); }));
 }
 
-nb::list decode_list(nb::sequence objects, const Decoding& decoding, int requested_threads) {
+nb::typed<nb::list, DecodedTuple> decode_list(const nb::typed<nb::sequence, nb::any>& objects,
+                                              const Decoding& decoding, int requested_threads) {
   std::vector<Source> sources;
   for (const nb::handle object : objects)
     sources.push_back(Source::from(object, "data[" + std::to_string(sources.size()) + "]"));
@@ -127,9 +130,8 @@ class PageReader {
         pages_(without_gil(source_.name, [&] { return SourcePages(source_, decoding); })) {}
 
   [[nodiscard]] std::int64_t size() const { return pages_.size(); }
-  [[nodiscard]] std::string name() const { return source_.name; }
   [[nodiscard]] std::string warning() const { return pages_.warning(); }
-  [[nodiscard]] nb::tuple read(std::int64_t index) const {
+  [[nodiscard]] DecodedTuple read(std::int64_t index) const {
     return tuple_of(without_gil(source_.name, [&] {
       return naming("page " + std::to_string(index), [&] { return pages_.decode(index, 0); });
     }));
@@ -143,7 +145,7 @@ class PageReader {
 // ---- info ---------------------------------------------------------------------------------------------
 
 // Returns the fields of ImageInfo.
-nb::dict inspect(nb::handle object) {
+nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object) {
   const Source source = Source::from(object);
   const ImageInspection image = without_gil(source.name, [&] {
     DecodeOptions options = usual_decoding();
@@ -182,21 +184,52 @@ nb::bytes bytes_of(const EncodedFile& file) {
   return bytes;
 }
 
+using TensorArray = nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>;
+
 // The pixels of an array, and the options of its file.
 struct EncodingJob {
-  ImageArray array;
+  std::optional<ImageArray> image;
+  TensorArray tensor;  // if there is no image
   ConstHostView pixels;
   Encoding encoding;
   std::vector<std::string> lost;
 };
 
-EncodingJob make_job(nb::handle array, const Encoding& encoding, const Source* metadata) {
-  EncodingJob job{.array = ImageArray(array), .pixels = {}, .encoding = encoding, .lost = {}};
-  check_lossless(encoding.format, job.array.shape());
+// Formats of tensors take floats of any 3 dimensions, which keep their order.
+void take_tensor(nb::handle array, const std::string& argument, EncodingJob& job) {
+  TensorArray& tensor = job.tensor;
+  const auto is = [&](Sample sample) { return tensor.dtype() == dtype_of(sample); };
+  if (!nb::try_cast(array, tensor) || tensor.ndim() != 3 || !(is(Sample::f32) || is(Sample::f16)))
+    throw nb::type_error((argument + ": " + std::string(format_info(job.encoding.format).name) +
+                          " stores tensors; expected 3 dimensions of float32 or float16")
+                             .c_str());
+  const TensorType type{.channels = static_cast<int>(tensor.shape(0)),
+                        .height = static_cast<std::int64_t>(tensor.shape(1)),
+                        .width = static_cast<std::int64_t>(tensor.shape(2)),
+                        .layout = TensorLayout::nchw,
+                        .sample = is(Sample::f32) ? Sample::f32 : Sample::f16};
+  job.encoding.options.tensor = type;
+  job.pixels = {static_cast<const std::byte*>(tensor.data()), type.frame(), type.frame().row_bytes()};
+}
+
+void take_image(nb::handle array, const std::string& argument, const Source* metadata, EncodingJob& job) {
+  ImageArray& image = job.image.emplace(array, argument);
+  check_lossless(job.encoding.format, image.shape());
   if (metadata != nullptr)
     job.lost = without_gil(metadata->name,
-                           [&] { return preserve_metadata(*metadata, job.array.shape(), job.encoding); });
-  job.pixels = job.array.view();
+                           [&] { return preserve_metadata(*metadata, image.shape(), job.encoding); });
+  job.pixels = image.view();
+}
+
+EncodingJob make_job(nb::handle array, const std::string& argument, const Encoding& encoding,
+                     const std::optional<Source>& metadata) {
+  EncodingJob job{.image = {}, .tensor = {}, .pixels = {}, .encoding = encoding, .lost = {}};
+  if (format_info(encoding.format).holds_tensors) {
+    take_tensor(array, argument, job);
+    if (metadata) job.lost.emplace_back("dropped metadata: a file of tensors holds none");
+  } else {
+    take_image(array, argument, metadata ? &*metadata : nullptr, job);
+  }
   return job;
 }
 
@@ -206,22 +239,25 @@ std::optional<Source> metadata_source(nb::handle object) {
 }
 
 // (bytes, losses)
-nb::tuple encode_one(nb::handle array, const std::string& format, std::optional<int> quality,
-                     std::optional<int> level, nb::handle metadata, int threads) {
+using EncodedTuple = nb::typed<nb::tuple, nb::bytes, std::vector<std::string>>;
+
+EncodedTuple encode_one(nb::handle array, const std::string& format, std::optional<int> quality,
+                        std::optional<int> level, nb::handle metadata, int threads) {
   const std::optional<Source> source = metadata_source(metadata);
-  const EncodingJob job = make_job(array, make_encoding(format_to_write(format, ""), quality, level),
-                                   source ? &*source : nullptr);
+  const EncodingJob job =
+      make_job(array, "image", make_encoding(format_to_write(format, ""), quality, level), source);
   const EncodedFile file = without_gil("", [&] { return encode(job.pixels, job.encoding, threads); });
   return nb::make_tuple(bytes_of(file), job.lost);
 }
 
-nb::tuple encode_list(nb::sequence arrays, const std::string& format, std::optional<int> quality,
-                      std::optional<int> level, nb::handle metadata, int requested_threads) {
+nb::typed<nb::tuple, nb::typed<nb::list, nb::bytes>, std::vector<std::string>> encode_list(
+    const nb::typed<nb::sequence, nb::any>& arrays, const std::string& format, std::optional<int> quality,
+    std::optional<int> level, nb::handle metadata, int requested_threads) {
   const std::optional<Source> source = metadata_source(metadata);
   const Encoding encoding = make_encoding(format_to_write(format, ""), quality, level);
   std::vector<EncodingJob> jobs;
   for (const nb::handle array : arrays)
-    jobs.push_back(make_job(array, encoding, source ? &*source : nullptr));
+    jobs.push_back(make_job(array, "image[" + std::to_string(jobs.size()) + "]", encoding, source));
   const int threads = call_threads(requested_threads);
   const int per_item = threads_per_item(threads, jobs.size());
   std::vector<EncodedFile> files(jobs.size());
@@ -251,8 +287,8 @@ std::vector<std::string> write(const nb::bytes& encoded_path, nb::handle array, 
                                nb::handle metadata) {
   const std::string path = file_path({encoded_path.c_str(), encoded_path.size()});
   const std::optional<Source> source = metadata_source(metadata);
-  const EncodingJob job = make_job(array, make_encoding(format_to_write(format, path), quality, level),
-                                   source ? &*source : nullptr);
+  const EncodingJob job =
+      make_job(array, "image", make_encoding(format_to_write(format, path), quality, level), source);
   try {
     without_gil("", [&] {
       naming(printable(path), [&] {
@@ -285,7 +321,6 @@ void bind_codecs(nb::module_& module) {
       .def(nb::init<nb::handle, const Decoding&>(), "source"_a.none(), "decoding"_a)
       .def("__len__", &PageReader::size)
       .def("read", &PageReader::read, "index"_a)
-      .def_prop_ro("name", &PageReader::name)
       .def_prop_ro("warning", &PageReader::warning);
   module.def("inspect", &inspect, "source"_a.none());
   module.def("encode", &encode_one, "image"_a, "format"_a, "quality"_a.none(), "level"_a.none(),

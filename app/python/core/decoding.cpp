@@ -11,7 +11,7 @@
 #include "images/formats/pending_input.h"
 #include "images/memory/available_memory.h"
 #include "images/unreachable.h"
-#include "kernels/shared/luma.h"
+#include "kernels/gray/gray.h"
 #include "pipeline/host/chunk_reading.h"
 #include "pipeline/host/ordered_run.h"
 #include "pipeline/memory_need.h"
@@ -49,7 +49,16 @@ void convert_row(const T* in, std::int64_t width, T* out) {
   }
 }
 
+// The same for RGB to grey, in SIMD.
+void gray_rows(ConstHostView from, HostView to) {
+  StageCall<Host> call;
+  call.in = {frame_type_of(from.shape()), {from, {}, {}, {}}};
+  call.out = {frame_type_of(to.shape()), {to, {}, {}, {}}};
+  gray_cpu(call, {.first = 0, .end = from.height});
+}
+
 void convert_rows(ConstHostView from, HostView to) {
+  if (from.channels == 3 && to.channels == 1) return gray_rows(from, to);
   visit_sample(from.sample, [&]<class T>(T) {
     visit_channels(from.channels, [&](auto in) {
       visit_channels(to.channels, [&](auto out) {

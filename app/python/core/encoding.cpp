@@ -118,7 +118,6 @@ std::vector<std::string> preserve_metadata(const Source& from, const Shape& shap
 void check_lossless(Format format, const Shape& shape) {
   const FormatInfo& info = format_info(format);
   const std::string name(info.name);
-  if (info.holds_tensors) usage("image: " + name + " holds tensors; pass a float array of 3 dimensions");
   const int bits = static_cast<int>(8 * bytes_per_sample(shape.sample));
   if (is_float(shape.sample))
     usage("image: " + name + " cannot store " + std::string(sample_name(shape.sample)) +

@@ -1,12 +1,14 @@
 #include "app/python/core/errors.h"
 
 #include <array>
+#include <cerrno>
 #include <exception>
 #include <string>
 #include <string_view>
 
 #include <nanobind/stl/string.h>
 
+#include "images/files/file_descriptor.h"
 #include "images/unreachable.h"
 
 namespace imgpipe::python {
@@ -61,8 +63,10 @@ nb::object exception_of(const Error& error, const std::string& path) {
   std::string message = python_message(error.what());
   if (error.kind() == ErrorKind::input) {
     if (!path.empty() && message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
+    const bool is_missing = !path.empty() && message == "cannot open: " + system_reason(ENOENT);
     return nb::module_::import_("imgpipe._errors")
-        .attr("DecodeError")(message, path.empty() ? nb::none() : path_object(path));
+        .attr(is_missing ? "MissingFileError" : "DecodeError")(message,
+                                                               path.empty() ? nb::none() : path_object(path));
   }
   return nb::handle(type_of(error.kind()))(message);
 }

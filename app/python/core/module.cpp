@@ -12,9 +12,10 @@ NB_MODULE(_core, module) {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
     throw nanobind::import_error("imgpipe cannot be imported in a subinterpreter; use processes");
   python::register_exceptions();
-  module.attr("__version__") = imgpipe::kPythonVersion;
+  module.attr("VERSION") = imgpipe::kPythonVersion;
   python::bind_archives(module);
   python::bind_codecs(module);
+  python::bind_devices(module);
   python::bind_directories(module);
   python::bind_pipelines(module);
   python::bind_stages(module);

@@ -22,7 +22,7 @@ class OpenedImage {
   OpenedImage(Pipeline& pipeline, nb::handle source);
 
   // The memory that run() takes, the result included.
-  [[nodiscard]] std::int64_t needed_bytes() const { return job_->needed_bytes(); }
+  [[nodiscard]] std::int64_t needed_bytes(int threads) const { return job_->needed_bytes(threads); }
   // Call it once.
   [[nodiscard]] nb::object run(int threads, nb::handle out);
 

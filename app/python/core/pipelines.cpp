@@ -22,6 +22,13 @@
 namespace imgpipe::python {
 namespace {
 
+int thread_count(const std::string& device, int threads) {
+  const Runner checked({.device = device, .threads = threads});
+  return threads > 0 ? threads : host_info().threads;
+}
+
+}  // namespace
+
 std::optional<TensorLayout> layout_of(const std::optional<std::string>& name) {
   if (!name) return std::nullopt;
   return *name == "NCHW" ? TensorLayout::nchw : TensorLayout::nhwc;
@@ -34,13 +41,6 @@ DecodeOptions decode_options(const std::string& accept) {
   return options;
 }
 
-int thread_count(const std::string& device, int threads) {
-  const Runner checked({.device = device, .threads = threads});
-  return threads > 0 ? threads : host_info().threads;
-}
-
-}  // namespace
-
 Pipeline::Pipeline(const std::string& stages, std::string device, int threads,
                    const std::optional<std::string>& layout, const std::string& accept)
     : device_(std::move(device)),
@@ -48,7 +48,8 @@ Pipeline::Pipeline(const std::string& stages, std::string device, int threads,
       decode_(decode_options(accept)),
       plans_(
           {.stages = parse_stages(stages), .layout = layout_of(layout), .max_pixels = decode_.max_pixels}) {
-  if (const auto sample = plans_.tensor_sample()) (void)dtype_of(*sample);
+  const auto sample = plans_.tensor_sample();
+  if (sample && !device_.starts_with("cuda")) (void)dtype_of(*sample);
 }
 
 nb::object Pipeline::run_array(nb::handle array, nb::handle out) {
@@ -132,7 +133,7 @@ void bind_pipelines(nb::module_& module) {
   prepare_for_forks();
   module.def("end_idle_threads", &end_idle_threads, nb::call_guard<nb::gil_scoped_release>());
   nb::class_<OpenedImage>(module, "OpenedImage")
-      .def_prop_ro("needed_bytes", &OpenedImage::needed_bytes)
+      .def("needed_bytes", &OpenedImage::needed_bytes, nb::arg("threads"))
       .def("run", &OpenedImage::run, nb::arg("threads"), nb::arg("out") = nb::none(),
            nb::sig("def run(self, threads: int, out: object = None) -> typing.Any"));
   nb::class_<Pipeline>(module, "Pipeline")
@@ -141,15 +142,15 @@ void bind_pipelines(nb::module_& module) {
            nb::arg("stages"), nb::arg("device"), nb::arg("threads"), nb::arg("layout").none(),
            nb::arg("accept"))
       .def_prop_ro("threads", &Pipeline::threads)
-      .def("run_array", &Pipeline::run_array, nb::arg("array"), nb::arg("out").none(),
+      .def("run_array", &Pipeline::run_array, nb::arg("array").none(), nb::arg("out").none(),
            nb::sig("def run_array(self, array: object, out: object) -> typing.Any"))
-      .def("run_with_report", &Pipeline::run_with_report, nb::arg("array"),
+      .def("run_with_report", &Pipeline::run_with_report, nb::arg("array").none(),
            nb::sig("def run_with_report(self, array: object) -> tuple[typing.Any, typing.Any]"))
-      .def("read", &Pipeline::read, nb::arg("source"), nb::arg("out").none(),
+      .def("read", &Pipeline::read, nb::arg("source").none(), nb::arg("out").none(),
            nb::sig("def read(self, source: object, out: object) -> typing.Any"))
       .def(
           "open", [](Pipeline& pipeline, nb::handle source) { return new OpenedImage(pipeline, source); },
-          nb::arg("source"), nb::keep_alive<0, 1>(), nb::rv_policy::take_ownership)
+          nb::arg("source").none(), nb::keep_alive<0, 1>(), nb::rv_policy::take_ownership)
       .def("batch", &Pipeline::batch, nb::arg("sources"), nb::arg("boxes").none(), nb::arg("flips").none(),
            nb::arg("out").none(), nb::arg("stop_at_error"),
            nb::sig("def batch(self, sources: list[typing.Any], boxes: object, flips: object, out: object, "

@@ -55,6 +55,10 @@ class Pipeline {
   ArrayPlans plans_;
 };
 
+// Return the meaning of arguments of Pipeline, which Python has checked.
+[[nodiscard]] std::optional<TensorLayout> layout_of(const std::optional<std::string>& name);
+[[nodiscard]] DecodeOptions decode_options(const std::string& accept);
+
 // Shows warnings about accepted damage as DamageWarning. Needs the GIL.
 void warn_of_damage(const std::string& name, const std::vector<std::string>& warnings);
 

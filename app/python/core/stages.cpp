@@ -112,9 +112,12 @@ std::string step_text(const std::string& name, const Values& values) {
     else
       parameters.values[i] = row.like_previous ? parameters.values[i - 1] : row.preset;
   }
-  std::string text = name + request_of(*stage, parameters).said;
-  (void)parse_stages(text);  // rejects values that are invalid together
-  return text;
+  if (stage->problem != nullptr) {
+    const std::string problem(stage->problem(parameters));
+    if (!problem.empty())
+      throw Error(ErrorKind::usage, problem.starts_with(name) ? problem : name + ": " + problem);
+  }
+  return name + request_of(*stage, parameters).said;
 }
 
 }  // namespace

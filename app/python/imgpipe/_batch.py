@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ._device_array import DeviceArray
+
 __all__ = ["Batch", "batch_arguments", "batch_result"]
 
 
@@ -63,6 +65,8 @@ def batch_result(images: Any, errors: list[Exception | None] | None, count: int,
     good = np.array([i for i, error in enumerate(errors) if error is None], np.intp)
     if isinstance(images, list):
         return Batch([images[i] for i in good], errors, good)
+    if isinstance(images, DeviceArray):
+        return Batch(images.keep_rows(good.tolist()), errors, good)
     for row, i in enumerate(good):  # in place, so that results remain in `out`
         if row != i:
             images[row] = images[i]

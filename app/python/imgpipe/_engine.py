@@ -4,12 +4,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from . import _device
 from ._arrays import image_array, is_image
 
 if TYPE_CHECKING:
     from . import _core
-    from ._pipeline import Pipeline
+    from ._device import DeviceBatches
 
 __all__ = ["DeviceEngine", "Engine", "HostEngine", "Opened"]
 
@@ -17,8 +16,7 @@ __all__ = ["DeviceEngine", "Engine", "HostEngine", "Opened"]
 class Opened(Protocol):
     """An image that is opened, but not decoded."""
 
-    @property
-    def needed_bytes(self) -> int: ...  # of host memory, the result included
+    def needed_bytes(self, threads: int) -> int: ...  # of host memory, the result included
     def run(self, threads: int) -> Any: ...
 
 
@@ -54,17 +52,17 @@ class HostEngine:
 
 
 class DeviceEngine:
-    """Runs everything as batches of imgpipe._device."""
+    """Runs everything as batches on a device."""
 
-    def __init__(self, pipeline: "Pipeline", threads: int) -> None:
-        self._pipeline = pipeline
+    def __init__(self, batches: "DeviceBatches", threads: int) -> None:
+        self._batches = batches
         self.threads = threads
 
     def run_array(self, array: object, out: Any) -> Any:
         return self.read(array, out)
 
     def read(self, source: object, out: Any) -> Any:
-        images, errors = self.batch([source], None, None, None if out is None else out[None], True)
+        images, errors = self.batch([source], None, None, None if out is None else out[None], False)
         if errors is not None and errors[0] is not None:
             raise errors[0]
         return images[0] if out is None else out
@@ -74,14 +72,15 @@ class DeviceEngine:
 
     def batch(self, sources: list[Any], boxes: npt.NDArray[np.int64] | None, flips: npt.NDArray[np.bool_] | None,
               out: Any, stop_at_error: bool) -> tuple[Any, list[Exception | None] | None]:
-        return _device.batch(self._pipeline, sources, boxes, flips, out)
+        return self._batches.batch(sources, boxes, flips, out, stop_at_error)
 
 
 class _OnDevice:
-    needed_bytes = 0
-
     def __init__(self, engine: DeviceEngine, source: object) -> None:
         self._engine, self._source = engine, source
+
+    def needed_bytes(self, threads: int) -> int:
+        return 0
 
     def run(self, threads: int) -> Any:
         return self._engine.read(self._source, None)

@@ -21,9 +21,27 @@ class _BinaryFile(Protocol):
     def read(self) -> bytes: ...
 
 
+class _ArrayLike(Protocol):
+    def __array__(self) -> npt.NDArray[Any]: ...
+
+
+class _ArrayInterface(Protocol):
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+
+class _DeviceArray(Protocol):
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]: ...
+
+    def numpy(self) -> npt.NDArray[Any]: ...
+
+
 Array: TypeAlias = npt.NDArray[Any]  # uint8 or uint16
 # A path, the bytes of a file in any object with the buffer protocol, or a binary file object.
 Source: TypeAlias = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, npt.NDArray[np.uint8], _BinaryFile]
+# An image to encode, also a PIL image.
+Image: TypeAlias = Union[npt.NDArray[Any], _ArrayLike, _ArrayInterface, _DeviceArray]
 Mode: TypeAlias = Literal["L", "LA", "RGB", "RGBA", "l", "la", "rgb", "rgba"]
 Lenient: TypeAlias = Union[bool, Literal["pillow"]]
 Bands: TypeAlias = Union[Literal["color"], SupportsIndex, Sequence[SupportsIndex], None]
@@ -97,10 +115,12 @@ def _is_list(source: object) -> bool:
     return isinstance(source, (list, tuple))
 
 
-def _on_device(sources: object, device: object, **options: object) -> Any:
+def _on_device(sources: object, device: object, page: SupportsIndex, bands: Bands, **options: object) -> Any:
     """Decode on a CUDA device."""
     if not isinstance(device, str) or not (device == "cuda" or device.startswith("cuda:")):
         raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {_got(device)}")
+    if operator.index(page) != 0 or bands is not None:
+        raise ValueError(f"device: {device} reads the first page and all bands; use device='cpu' for page and bands")
     try:
         devices = importlib.import_module("imgpipe._device")
     except ModuleNotFoundError:
@@ -138,11 +158,12 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
     Returns a C-contiguous array of uint8, or of uint16 if the file has more than 8 bits per sample: HxW for one
     channel, otherwise HxWxC. Colour profiles and gamma are not applied.
 
-    Raises DecodeError for a file that is missing, damaged, unsupported or too large, TypeError and ValueError for an
-    invalid argument, and MemoryError. Warns with DamageWarning of each damage that was accepted.
+    Raises DecodeError for a file that is damaged, unsupported, unreadable or too large (MissingFileError, which is also
+    a FileNotFoundError, if it does not exist), TypeError and ValueError for an invalid argument, and MemoryError. Warns
+    with DamageWarning of each damage that was accepted.
     """
     if device != "cpu":
-        return _on_device([source], device, mode=mode, orient=orient, lenient=lenient, stream=stream)[0]
+        return _on_device([source], device, page, bands, mode=mode, orient=orient, lenient=lenient, stream=stream)[0]
     array, damage = _core.decode(source, _decoding(mode, page, orient, lenient, max_pixels, bands), 0)
     if damage:
         _warn(damage, DamageWarning, source)
@@ -175,7 +196,7 @@ def decode(data: Any, *, mode: str | None = None, page: SupportsIndex = 0, orien
     """
     if device != "cpu":
         many = data if _is_list(data) else [data]
-        results = _on_device(many, device, mode=mode, orient=orient, lenient=lenient, stream=stream)
+        results = _on_device(many, device, page, bands, mode=mode, orient=orient, lenient=lenient, stream=stream)
         return results if _is_list(data) else results[0]
     decoding = _decoding(mode, page, orient, lenient, max_pixels, bands)
     if not _is_list(data):
@@ -202,6 +223,7 @@ class Pages(Sequence[Array]):
         return len(self._reader)
 
     def _page(self, index: int) -> Array:
+        array: Array
         array, damage = self._reader.read(index)
         for line in damage:
             warnings.warn(f"page {index}: {line}", DamageWarning, stacklevel=3)
@@ -291,11 +313,11 @@ def _metadata_source(metadata: object) -> object:
     return metadata.path
 
 
-def _pixels(image: object) -> Array:
+def _pixels(image: object, name: str = "image") -> Array:
     """Return the array of an image in host or device memory."""
     if not isinstance(image, np.ndarray) and hasattr(image, "__cuda_array_interface__"):
         image = image.numpy()  # type: ignore[attr-defined]
-    return image_array(image)
+    return image_array(image, name)
 
 
 def _format_name(value: object) -> str:
@@ -305,14 +327,14 @@ def _format_name(value: object) -> str:
 
 
 @overload
-def encode(image: list[Any] | tuple[Any, ...], format: str = "png", *, quality: SupportsIndex | None = None,
+def encode(image: list[Image] | tuple[Image, ...], format: str = "png", *, quality: SupportsIndex | None = None,
            level: SupportsIndex | None = None, metadata: Source | ImageInfo | None = None,
            threads: SupportsIndex = 0) -> list[bytes]: ...
 @overload
-def encode(image: object, format: str = "png", *, quality: SupportsIndex | None = None,
+def encode(image: Image, format: str = "png", *, quality: SupportsIndex | None = None,
            level: SupportsIndex | None = None, metadata: Source | ImageInfo | None = None,
            threads: SupportsIndex = 0) -> bytes: ...
-def encode(image: object, format: str = "png", *, quality: SupportsIndex | None = None,
+def encode(image: Image | list[Image] | tuple[Image, ...], format: str = "png", *, quality: SupportsIndex | None = None,
            level: SupportsIndex | None = None, metadata: Source | ImageInfo | None = None,
            threads: SupportsIndex = 0) -> bytes | list[bytes]:
     """Encode an image as the bytes of a file, or each image of a list.
@@ -320,7 +342,8 @@ def encode(image: object, format: str = "png", *, quality: SupportsIndex | None 
     image:    uint8 or uint16, HxW or HxWxC with 1 to 4 channels (grey, grey and alpha, RGB, RGBA): a numpy array, a PIL
               image, an array on a device, or an object that numpy.asarray() accepts. A list or tuple of images is
               encoded in parallel.
-    format:   "jpeg", "png", "webp", "tiff", "bmp", "tga", "pgm", "ppm" or "pnm".
+    format:   "jpeg", "png", "webp", "tiff", "bmp", "tga", "pgm", "ppm" or "pnm"; "npy" or "safetensors" for a tensor of
+              float32 or float16 with 3 dimensions.
     quality:  of JPEG, 1 to 100; default 90. A WebP is lossy with a quality, otherwise lossless.
     level:    the compression of PNG, TIFF and WebP, 0 (fastest) to 9 (smallest); default 1.
     metadata: a source (as for read()) or its ImageInfo: preserve the metadata that the program would preserve. The
@@ -334,14 +357,15 @@ def encode(image: object, format: str = "png", *, quality: SupportsIndex | None 
     numbers = _optional("quality", quality, 1, 100), _optional("level", level, 0, 9)
     result: bytes | list[bytes]
     if isinstance(image, (list, tuple)):
-        result, lost = _core.encode_list([_pixels(one) for one in image], name, *numbers, source, _threads(threads))
+        result, lost = _core.encode_list([_pixels(one, f"image[{i}]") for i, one in enumerate(image)], name,
+                                         *numbers, source, _threads(threads))
     else:
         result, lost = _core.encode(_pixels(image), name, *numbers, source, _threads(threads))
     _warn(dict.fromkeys(lost), UserWarning)
     return result
 
 
-def write(path: str | os.PathLike[str], image: object, *, quality: SupportsIndex | None = None,
+def write(path: str | os.PathLike[str], image: Image, *, quality: SupportsIndex | None = None,
           level: SupportsIndex | None = None, overwrite: bool = False,
           metadata: Source | ImageInfo | None = None, format: str | None = None) -> None:
     """Write an image to a file, which appears complete or not at all.

@@ -63,7 +63,7 @@ class _Run:
         try:
             opened = self._engine.open(item.source)
             if self._memory is not None:
-                item.needed = opened.needed_bytes
+                item.needed = opened.needed_bytes(self._threads_each)
                 if item.needed > self._memory:
                     needed, item.needed = item.needed, 0
                     raise MemoryError(f"memory: the image needs {needed} bytes, but the limit is {self._memory}")

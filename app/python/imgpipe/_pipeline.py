@@ -10,6 +10,7 @@ from . import _core
 from ._arguments import integer, memory_bytes, one_of, text
 from ._arrays import image_array
 from ._batch import batch_arguments, batch_result
+from ._device import DeviceBatches
 from ._engine import DeviceEngine, Engine, HostEngine
 from ._map import Result, map_sources
 from ._report import Report
@@ -52,7 +53,8 @@ class Pipeline:
         self._core = _core.Pipeline(self._stages, self._device, self._threads, layout, accept)
         self._engine: Engine = HostEngine(self._core)
         if self._device.startswith("cuda"):
-            self._engine = DeviceEngine(self, self._core.threads)
+            batches = DeviceBatches(self._stages, self._device, self._core.threads, layout, accept, stream)
+            self._engine = DeviceEngine(batches, self._core.threads)
 
     @property
     def stages(self) -> str:

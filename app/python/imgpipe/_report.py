@@ -5,12 +5,16 @@ __all__ = ["Report"]
 
 
 class Device(TypedDict):
+    """What ran the steps."""
+
     implementation: str  # "cpu", "cuda", "reference"
     name: str
     why: str  # why auto chose it; "" if it was requested
 
 
 class Image(TypedDict):
+    """The size of an image."""
+
     width: int
     height: int
     channels: int
@@ -18,6 +22,8 @@ class Image(TypedDict):
 
 
 class Range(TypedDict):
+    """The samples that a contrast step stretched."""
+
     step: str
     plane: int
     lo: int
@@ -25,6 +31,8 @@ class Range(TypedDict):
 
 
 class Row(TypedDict):
+    """The time of a step, and the bytes that it read and wrote."""
+
     name: str
     kind: str  # "host", "transfer", "kernel", "codec"
     time_ms: float
@@ -32,6 +40,8 @@ class Row(TypedDict):
 
 
 class Report(TypedDict):
+    """The report of Pipeline.run(), with the keys of the program's JSON report."""
+
     device: Device
     input: Image
     output: Image

@@ -10,6 +10,8 @@ __all__ = ["Op", "Stages", "stages"]
 
 
 class Parameter(TypedDict):
+    """A parameter of a stage, with the texts that the command line accepts."""
+
     name: str
     help: str
     allowed: str
@@ -18,6 +20,8 @@ class Parameter(TypedDict):
 
 
 class Stage(TypedDict):
+    """A row of stages()."""
+
     summary: str
     parameters: list[Parameter]
 
