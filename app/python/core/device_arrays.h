@@ -26,7 +26,8 @@ struct DeviceInput {
   explicit DeviceInput(nb::ndarray<> array);
   // `strides` in bytes; `type` as in the CUDA Array Interface, such as "|u1".
   DeviceInput(nb::object owner, std::uintptr_t data, std::vector<std::int64_t> shape,
-              std::vector<std::int64_t> strides, const std::string& type, int device);
+              std::vector<std::int64_t> strides, const std::string& type, int device,
+              const std::string& argument);
 
   // The pixels of an image. Throws nb::type_error or nb::value_error if the array is not H x W or H x W x C
   // with contiguous pixels on this device.
