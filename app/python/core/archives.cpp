@@ -210,11 +210,14 @@ nb::list image_extensions() {
 void bind_archives(nb::module_& module) {
   nb::class_<ShardReader>(module, "ShardReader")
       .def(nb::init<const nb::bytes&>(), nb::arg("path"))
-      .def("next", &ShardReader::next, nb::arg("count"));
-  module.def("read_parts", &read_parts, nb::arg("parts"));
-  module.def("expand_shards", &expand_shards, nb::arg("pattern"));
+      .def("next", &ShardReader::next, nb::arg("count"),
+           nb::sig("def next(self, count: int) -> list[tuple[str, bytes | tuple[int, int]]]"));
+  module.def("read_parts", &read_parts, nb::arg("parts"),
+             nb::sig("def read_parts(parts: list[tuple[bytes, int, int]]) -> list[bytes]"));
+  module.def("expand_shards", &expand_shards, nb::arg("pattern"),
+             nb::sig("def expand_shards(pattern: bytes) -> list[bytes]"));
   module.def("is_shard", &is_shard, nb::arg("name"));
-  module.def("image_extensions", &image_extensions);
+  module.def("image_extensions", &image_extensions, nb::sig("def image_extensions() -> list[str]"));
 }
 
 }  // namespace imgpipe::python

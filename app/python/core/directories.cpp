@@ -312,8 +312,11 @@ nb::tuple run_directory(const nb::dict& given, const nb::object& progress) {
 }  // namespace
 
 void bind_directories(nb::module_& module) {
-  module.def("list_images", &list_images, nb::arg("directory"));
-  module.def("run_directory", &run_directory, nb::arg("options"), nb::arg("progress").none());
+  module.def("list_images", &list_images, nb::arg("directory"),
+             nb::sig("def list_images(directory: bytes) -> tuple[list[str], list[tuple[str, str]]]"));
+  module.def("run_directory", &run_directory, nb::arg("options"), nb::arg("progress").none(),
+             nb::sig("def run_directory(options: dict[str, typing.Any], progress: typing.Any) -> "
+                     "tuple[int, int, list[tuple[str, str]], int, list[str]]"));
 }
 
 }  // namespace imgpipe::python
