@@ -1,5 +1,5 @@
-// A batch whose inputs are archives. Its totals and reports are of the images in them; an archive or another
-// member has a line of its own only if it fails.
+// A batch whose inputs are archives. Its totals and reports are of the images in them; archives and other
+// members are reported only if they fail.
 #pragma once
 
 #include <cstddef>
