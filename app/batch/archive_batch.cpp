@@ -55,8 +55,8 @@ void ArchiveBatch::begin(Batch& batch) {
           .ended = [this](const ArchiveImage& image, const BatchResult& result) { end_image(image, result); },
           .left_out =
               [this](std::size_t archive, const std::string& member, const Error& error) {
-                BatchFile file = file_of(archive, member, member);
-                fail(std::move(file), Error(error.kind(), printable(file.input) + ": " + error.what()));
+                const BatchFile file = file_of(archive, member, member);
+                fail(file, Error(error.kind(), printable(file.input) + ": " + error.what()));
               },
           .archive_ended = [this](std::size_t archive,
                                   const std::optional<Error>& error) { end_archive(archive, error); }},
@@ -79,7 +79,7 @@ bool ArchiveBatch::is_image(ArchiveImage& image) {
 
 // A signal must end the wait for a pipe.
 ByteSource ArchiveBatch::open(const std::string& input) const {
-  constexpr std::chrono::milliseconds kPatience{50};
+  static constexpr std::chrono::milliseconds kPatience{50};
   ByteSource source = open_source(input);
   if (input != kStandardStream) return source;
   return [source = std::move(source), this](std::span<std::byte> buffer) {
