@@ -12,9 +12,13 @@ target_link_libraries(imgpipe_new_delete PUBLIC imgpipe_images)
 imgpipe_sources(app_sources app/*.cpp)
 list(REMOVE_ITEM app_sources app/main.cpp)
 list(FILTER app_sources EXCLUDE REGEX "^app/python/")
+list(REMOVE_ITEM app_sources ${jobs_sources} app/process_options/sha256.cpp)
+add_library(imgpipe_sha256 STATIC app/process_options/sha256.cpp)
+target_include_directories(imgpipe_sha256 SYSTEM PRIVATE ${MD_INCLUDE_DIR})
+target_link_libraries(imgpipe_sha256 PRIVATE imgpipe_flags ${MD_LIBRARY})
+target_link_libraries(imgpipe_jobs PUBLIC imgpipe_sha256)
 add_library(imgpipe_app STATIC ${app_sources})
-target_include_directories(imgpipe_app SYSTEM PRIVATE ${CXXOPTS_INCLUDE_DIR} ${TOMLPLUSPLUS_INCLUDE_DIR}
-                           ${MD_INCLUDE_DIR})
+target_include_directories(imgpipe_app SYSTEM PRIVATE ${CXXOPTS_INCLUDE_DIR} ${TOMLPLUSPLUS_INCLUDE_DIR})
 # cxxopts gets main names and values only, which need none of the regular expressions that it would compile at every
 # start.
 target_compile_definitions(imgpipe_app PRIVATE IMGPIPE_BUILD_TYPE="$<CONFIG>" CXXOPTS_NO_REGEX=true)
@@ -27,9 +31,8 @@ else()
 endif()
 target_compile_options(imgpipe_app PRIVATE ${imgpipe_text_options})
 set_target_properties(imgpipe_app PROPERTIES IMGPIPE_ALIGNMENT_UNCHECKED ON)
-target_link_libraries(imgpipe_app PUBLIC imgpipe_pipeline imgpipe_new_delete
-                      PRIVATE imgpipe_build_id spdlog::spdlog nlohmann_json::nlohmann_json
-                              Threads::Threads ${MD_LIBRARY})
+target_link_libraries(imgpipe_app PUBLIC imgpipe_jobs imgpipe_new_delete
+                      PRIVATE imgpipe_build_id spdlog::spdlog nlohmann_json::nlohmann_json Threads::Threads)
 
 add_executable(imgpipe app/main.cpp)
 target_link_libraries(imgpipe PRIVATE imgpipe_app)
