@@ -7,6 +7,7 @@
 #include "app/files/replaceable.h"
 #include "app/files/text_file.h"
 #include "app/image/one_input.h"
+#include "app/jobs/archive_files.h"
 #include "app/log.h"
 #include "app/log_subject.h"
 #include "app/manual/brief_help.h"
@@ -30,6 +31,7 @@ int write_preset(const PresetToWrite& preset) {
 }
 
 int run_process(ProcessOptions options, const EngineFactory& factory) {
+  options.output.is_archive = takes_archives(options);
   const bool batch = is_batch(options);
   if (!batch) options = with_output_file(std::move(options));
   const auto run = [&] {
@@ -63,7 +65,10 @@ CommandRow process_command() {
                      "ends with /"},
                     {"imgpipe INPUT... DIR [options]",
                      "a batch: directories, patterns, files, or a list by --files-from"},
-                    {"imgpipe INPUT... --tensor FILE [options]", "a batch into one file of tensors"}},
+                    {"imgpipe INPUT... --tensor FILE [options]", "a batch into one file of tensors"},
+                    {"imgpipe ARCHIVE.tar... DIR [options]",
+                     "the images in tar archives, into new archives; OUTPUT may be a .tar, and - for both is "
+                     "a pipe"}},
           .positional = {"input", "output"},
           .accepts_more_arguments = true,
           .or_options = {"files-from", "tensor"},

@@ -6,6 +6,7 @@
 
 #include "app/build_id.h"
 #include "images/codecs/codec.h"
+#include "images/files/archive_reader.h"
 #include "images/simd.h"
 #include "pipeline/device.h"
 
@@ -30,6 +31,7 @@ BuildInfo build_info() {
   info.build_type = IMGPIPE_BUILD_TYPE;
   info.cuda = cuda_version();
   info.libraries = codec_versions();
+  info.libraries.push_back(archive_version());
   info.libraries.push_back(simd_version());
   info.libraries.push_back("spdlog " + dotted(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH));
   info.libraries.push_back("cxxopts " +

@@ -16,3 +16,11 @@ foreach(imgpipe_library isal:isa-l.h webp:webp/decode.h zstd:zstd.h)
       INTERFACE_INCLUDE_DIRECTORIES ${${imgpipe_variable}_INCLUDE_DIR})
   endif()
 endforeach()
+
+# A static libwebp 1.3 or later needs its other library.
+if(TARGET imgpipe::webp AND WEBP_LIBRARY MATCHES "\\.a$")
+  find_library(SHARPYUV_LIBRARY sharpyuv)
+  if(SHARPYUV_LIBRARY)
+    set_property(TARGET imgpipe::webp PROPERTY INTERFACE_LINK_LIBRARIES ${SHARPYUV_LIBRARY})
+  endif()
+endif()

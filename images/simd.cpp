@@ -1,7 +1,9 @@
 #include "images/simd.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
+#include <cstdint>
 
 // foreach_target.h re-includes this file per target, so its dispatch table matches those of the other files.
 #undef HWY_TARGET_INCLUDE
@@ -31,6 +33,10 @@ std::int64_t usable_targets() {
   return usable;
 }
 
+// Set by use_simd(); 0: the best. Highway's SupportedTargets() takes 30 microseconds on virtual machines,
+// which trap the instruction that it uses.
+std::atomic<std::int64_t> selected_target{0};
+
 std::vector<std::int64_t> target_bits() {
   std::vector<std::int64_t> bits;  // a lower bit is a better target
   for (std::int64_t left = usable_targets(); left != 0; left &= left - 1) bits.push_back(left & -left);
@@ -46,8 +52,8 @@ std::vector<std::string> simd_targets() {
 }
 
 std::string simd_target() {
-  (void)usable_targets();
-  const std::int64_t chosen = hwy::SupportedTargets() & HWY_TARGETS;
+  const std::int64_t set = selected_target.load(std::memory_order_relaxed);
+  const std::int64_t chosen = set != 0 ? set : usable_targets();
   return hwy::TargetName(chosen & -chosen);
 }
 
@@ -64,6 +70,7 @@ void use_simd(std::string_view name) {
       throw Error(ErrorKind::usage, "IMGPIPE_SIMD: " + none_of(name, known));
     }
   }
+  selected_target.store(name.empty() ? 0 : wanted, std::memory_order_relaxed);
   hwy::SetSupportedTargetsForTest(name.empty() ? 0 : wanted);
   hwy::GetChosenTarget().Update(hwy::SupportedTargets());
 }

@@ -28,7 +28,8 @@ struct Kernel {
   void (*cpu)(const StageCall<Host>&, const Band&) = nullptr;
   // On a CUDA device, asynchronously; nullptr in a build without CUDA.
   CudaStatus (*cuda)(const StageCall<Device>&, const CudaLaunch&) = nullptr;
-  // The same for several images with equal parameters, in shared launches; nullptr: one image at a time only.
+  // The same for several images in shared launches; nullptr: one image at a time only. Parameters are equal,
+  // except for stages that cut.
   CudaStatus (*cuda_group)(DeviceCalls, const CudaLaunch&) = nullptr;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -130,6 +131,12 @@ bool CostModel::single_image_pays(std::int64_t pixels, int threads, int passes) 
 
 bool bands_pay(const LinearCost& lane, std::int64_t pixels, double stages_ns, int threads) {
   return stages_ns / std::max(1, threads) > lane.ns(pixels);
+}
+
+std::string megapixels(std::int64_t pixels) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.2f MP", static_cast<double>(pixels) / 1e6);
+  return text.data();
 }
 
 CostModel default_cost_model() {

@@ -5,6 +5,7 @@
 #include <memory_resource>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "pipeline/lane.h"
 
@@ -53,6 +54,9 @@ struct CostModel {
 // Estimates whether an image is faster through a lane in bands than on the host. Its stages would take
 // `stages_ns` on one thread, and `threads` threads share them. The host reads and encodes rows in both cases.
 [[nodiscard]] bool bands_pay(const LinearCost& lane, std::int64_t pixels, double stages_ns, int threads);
+
+// "12.34 MP".
+[[nodiscard]] std::string megapixels(std::int64_t pixels);
 
 // Measured on an NVIDIA H200 with 16 virtual processors (2026-11-22); for machines without measurements.
 [[nodiscard]] CostModel default_cost_model();

@@ -27,7 +27,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kDeviceForms{"auto",     "cuda", "cuda:N",
                                                        "cuda:N,M", "cpu",  "reference"};
 
-std::string processor_name() {
+std::string read_processor() {
   std::ifstream info("/proc/cpuinfo");
   for (std::string line; std::getline(info, line);) {
     const std::size_t colon = line.find(':');
@@ -112,9 +112,14 @@ std::vector<std::string> take_device_warnings() {
   return std::exchange(warnings.waiting, {});
 }
 
+const std::string& host_processor() {
+  static const std::string processor = read_processor();
+  return processor;
+}
+
 HostInfo host_info() {
   HostInfo info;
-  info.processor = processor_name();
+  info.processor = host_processor();
   const int by_affinity = processors_by_affinity();
   const int online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   info.processor_limits = processor_limits(std::max(online, by_affinity), by_affinity);

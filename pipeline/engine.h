@@ -25,6 +25,12 @@ using ByteSink = std::function<void(std::span<const std::byte>)>;
 
 struct Job {
   std::unique_ptr<Reader> reader;  // its header().shape is plan.input
+  // The reader's image, if the caller has it in memory: engines of the host read it there. It must stay
+  // unchanged until run() returns.
+  ConstHostView source{};
+  // Memory of the caller for the last result: of shape plan.output, rows of any stride. Must not overlap
+  // `source`. Outcome::pixels is then this memory.
+  HostView target{};
   Plan plan;
   Timeline timeline;
   int repeat = 0;             // 0: run once; N: a warm-up pass, then N passes over the same input
@@ -40,7 +46,8 @@ struct Job {
 
 struct Outcome {
   std::exception_ptr error;  // if set, only the timeline is valid, up to the failure
-  ConstHostView pixels;      // the last result, of shape plan.output; its memory is in `memory` or `source`
+  // The last result, of shape plan.output; its memory is Job::target, or in `memory` or `source`.
+  ConstHostView pixels;
   std::vector<ConstHostView> results;  // in order of plan.results, `pixels` last; the others are always set
   EncodedFile file;  // with a writer: the parts of the last result's file that no sink took, and patches
   Plan plan;
@@ -63,7 +70,9 @@ struct Outcome {
           .repeat = job.repeat,
           .keep_source = job.keep_source,
           .keep_outputs = job.keep_outputs,
-          .keep_pixels = job.keep_pixels};
+          .keep_pixels = job.keep_pixels,
+          .source_in_memory = !job.source.empty(),
+          .target_in_memory = !job.target.empty()};
 }
 
 // Runs one job at a time. Not thread-safe.
@@ -87,6 +96,8 @@ class Engine {
   // has been allocated. The engine accepts further jobs after any error, except that a CUDA engine stays
   // failed after Error(device).
   [[nodiscard]] Outcome run(Job job);
+  // Returns memory that the engine keeps for further jobs.
+  virtual void trim() {}
 
  protected:
   Engine() = default;
@@ -94,6 +105,8 @@ class Engine {
   virtual void execute(Job& job, Outcome& outcome) = 0;
   // The number of threads that share the work of an image.
   [[nodiscard]] virtual int threads() const { return 1; }
+  // The bytes of memory_need() that the engine keeps already.
+  [[nodiscard]] virtual std::int64_t kept_bytes() const { return 0; }
 
  private:
   // Throws Error(memory) if memory does not suffice even with Reader::use_less_memory().
@@ -105,7 +118,8 @@ class Engine {
 
 // Runs SIMD stages on bands of rows, on `threads` threads including the caller's. A job with a writer and
 // without repeat, keep_source, keep_outputs and keep_pixels runs band by band from reader to writer, and
-// holds whole images only between chains (pipeline/chains.h).
+// holds whole images only between chains (pipeline/chains.h). So does a job with a source or target in
+// memory, without repeat, keep_source and keep_outputs; the engine keeps its buffers for the next such job.
 [[nodiscard]] std::unique_ptr<Engine> make_cpu_engine(int threads);
 
 // Runs on CUDA device `index`, or kAnyCudaDevice. The context is created on another thread; if that fails,

@@ -13,6 +13,7 @@
 
 #include "images/error.h"
 #include "images/image.h"
+#include "kernels/layout/dense.h"
 #include "pipeline/coded_image.h"
 #include "pipeline/engine.h"
 #include "pipeline/plan.h"
@@ -23,9 +24,13 @@ namespace imgpipe {
 struct LaneImage {
   Plan plan;  // with one result
   Timeline timeline;
-  Image source;                // decoded, of shape plan.input; empty if coded.jpeg is set
+  // The decoded image, of shape plan.input, in host memory or in the device's; both empty if coded.jpeg is
+  // set.
+  Image source;
+  View<const std::byte, Device> device_source{};
   CodedImage coded;            // the codec work that the lane does, and its results
   Image pixels;                // finished, of shape plan.output; set if the lane does not encode
+  DenseArray device_result{};  // memory of the device that receives the finished image instead of `pixels`
   std::optional<Error> error;  // of this image, which then has no result
   bool alone = false;          // must not be grouped again, because its group ran out of memory
 };
@@ -63,6 +68,9 @@ class Lane {
   virtual void finish(std::size_t slot, std::span<LaneImage* const> images) = 0;
   // Frees the memory that idle slots keep for the next image. No image may be in progress.
   virtual void release_memory() = 0;
+  // The device memory that slots hold, and the limit of it, which launch() observes.
+  [[nodiscard]] virtual std::int64_t held_bytes() const { return 0; }
+  virtual void limit_memory(std::int64_t /*bytes*/) {}
   // Makes an engine for images that do not fit into the device. It processes them in bands of rows, which
   // `threads` threads read and encode. No image may be in progress; the lane must outlive the engine.
   [[nodiscard]] virtual std::unique_ptr<Engine> make_band_engine(int threads) = 0;
@@ -74,6 +82,9 @@ class Lane {
 // Returns memory for the sources of CUDA lanes. It can be filled before a device exists, and is pinned on
 // upload. Keeps at most `idle_bytes` of unused memory. In a build without CUDA: ordinary memory.
 [[nodiscard]] std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t idle_bytes);
+
+// Returns memory to the system that make_lane_memory()'s memory keeps for later.
+void release_idle(std::pmr::memory_resource& memory);
 
 // Makes a lane for each of these CUDA devices, with memory from make_lane_memory(). Each slot has its own
 // stream and device memory, so that uploads, stages and downloads overlap; completion is signalled by events.

@@ -18,6 +18,7 @@ struct MemoryEstimateRequest {
   bool handed_on = false;          // the file goes to Job::sink while it is encoded
   int repeat = 0;                  // this and the following as in Job
   bool keep_source = false, keep_outputs = false, keep_pixels = false;
+  bool source_in_memory = false, target_in_memory = false;  // whether Job::source and Job::target are set
 };
 
 // An upper bound of the bytes held at one time besides the input file: images, rows in progress, and the

@@ -1,5 +1,8 @@
 #include "pipeline/runner.h"
 
+#include <cstdint>
+#include <functional>
+
 #include "images/error.h"
 #include "images/text.h"
 #include "pipeline/engine_choice.h"
@@ -33,10 +36,43 @@ RunReport report_of(Outcome& outcome, const Engine& engine, const DeviceChoice& 
                    .steps = {},
                    .rows = time_rows(outcome.timeline),
                    .ranges = contrast_ranges(outcome),
-                   .notes = outcome.plan.notes};
+                   .notes = outcome.plan.notes,
+                   .warnings = outcome.warnings};
+  report.steps.reserve(outcome.plan.steps.size());
   for (const Step& step : outcome.plan.steps) report.steps.push_back(step.label);
   for (std::string& warning : take_device_warnings()) report.notes.push_back(std::move(warning));
+  report.wall_ms = static_cast<double>(outcome.timeline.now_ns()) / 1e6;
   return report;
+}
+
+void check_source(const Shape& shape, const Plan& plan) {
+  if (shape != plan.input) throw Error(ErrorKind::usage, "the shape of the image differs from the plan's");
+}
+
+Job job_for(const ConstHostView& image, const Plan& plan, Timeline timeline) {
+  check_source(image.empty() ? Shape{} : image.shape(), plan);
+  Job job;
+  job.reader = make_memory_reader(image);
+  job.source = image;
+  job.plan = plan;
+  job.timeline = std::move(timeline);
+  return job;
+}
+
+void check_target(const HostView& out, const Plan& plan) {
+  if (out.empty() || out.shape() != plan.output)
+    throw Error(ErrorKind::usage, "the shape of the output differs from the plan's");
+  const auto sample = static_cast<std::uintptr_t>(bytes_per_sample(out.sample));
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(out.data) | static_cast<std::uintptr_t>(out.stride_bytes);
+  if (offset % sample != 0 || (out.height > 1 && out.stride_bytes < out.row_bytes()))
+    throw Error(ErrorKind::usage, "the rows of the output overlap, or its samples are not aligned");
+}
+
+bool overlap(const ConstHostView& a, const ConstHostView& b) {
+  const auto end = [](const ConstHostView& view) { return view.row(view.height - 1) + view.row_bytes(); };
+  const std::less<> before;
+  return !a.empty() && before(a.data, end(b)) && before(b.data, end(a));
 }
 
 }  // namespace
@@ -64,27 +100,62 @@ Plan Runner::branched_plan(const Shape& input, const std::vector<std::string_vie
   return make_branched_plan(lists, input, settings_.max_pixels);
 }
 
-RunResult Runner::run(ConstHostView image, Plan plan, Timeline timeline) {
-  if (image.empty() || image.shape() != plan.input)
-    throw Error(ErrorKind::usage, "the shape of the image differs from the plan's");
-  const DeviceChoice choice = device_for(plan);
-  const std::shared_ptr<Engine> engine = engine_of(choice);
+RunResult Runner::run(ConstHostView image, const Plan& plan) {
+  return run(image, plan, Timeline());
+}
+
+RunResult Runner::run(ConstHostView image, std::string_view stages) {
+  Timeline timeline;
+  return run(image, plan(image.shape(), stages), std::move(timeline));
+}
+
+RunResult Runner::run(ConstHostView image, const Plan& plan, Timeline timeline) {
+  Done done = execute(job_for(image, plan, std::move(timeline)));
+  Outcome& outcome = done.outcome;
+  RunReport report = report_of(outcome, *done.engine, done.choice);
+  auto kept = std::make_shared<Kept>(Kept{done.choice.backend == Backend::cuda ? done.engine : nullptr,
+                                          std::move(outcome.source), std::move(outcome.memory)});
+  return {std::move(kept), outcome.pixels, std::move(outcome.results), std::move(report)};
+}
+
+void Runner::run(ConstHostView image, const Plan& plan, HostView out, RunReport* report) {
+  Timeline timeline;
+  run_into(job_for(image, plan, std::move(timeline)), out, report);
+}
+
+void Runner::run(std::unique_ptr<Reader> reader, const Plan& plan, HostView out, RunReport* report) {
   Job job;
-  job.reader = make_memory_reader(image);
-  job.plan = std::move(plan);
-  job.timeline = std::move(timeline);
-  Outcome outcome = engine->run(std::move(job));
+  check_source(reader->header().shape, plan);
+  job.reader = std::move(reader);
+  job.plan = plan;
+  run_into(std::move(job), out, report);
+}
+
+void Runner::run_into(Job job, HostView out, RunReport* report) {
+  check_target(out, job.plan);
+  const bool copies = overlap(job.source, out);
+  if (!copies) job.target = out;
+  Done done = execute(std::move(job));
+  if (copies) copy_pixels(done.outcome.pixels, out);
+  if (report != nullptr) *report = report_of(done.outcome, *done.engine, done.choice);
+}
+
+Runner::Done Runner::execute(Job job) {
+  DeviceChoice choice = device_for(job.plan);
+  std::shared_ptr<Engine> engine = engine_of(choice);
   const bool of_device = choice.backend == Backend::cuda;
+  if (of_device) job.source = {};
+  Outcome outcome = engine->run(std::move(job));
   if (outcome.error) {
     if (of_device)
       engines_.erase(choice.backend.value());  // after a device error an engine cannot be used again
     std::rethrow_exception(outcome.error);
   }
-  RunReport report = report_of(outcome, *engine, choice);
-  auto kept = std::make_shared<Kept>(
-      Kept{of_device ? engine : nullptr, std::move(outcome.source), std::move(outcome.memory)});
-  report.wall_ms = static_cast<double>(outcome.timeline.now_ns()) / 1e6;
-  return {std::move(kept), outcome.pixels, std::move(outcome.results), std::move(report)};
+  return {std::move(outcome), std::move(choice), std::move(engine)};
+}
+
+void Runner::trim() {
+  for (const auto& [backend, engine] : engines_) engine->trim();
 }
 
 DeviceChoice Runner::device_for(const Plan& plan) {

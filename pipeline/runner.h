@@ -4,6 +4,12 @@
 //   const RunResult result = runner.run(image.untyped_view(), "gray,hist,contrast,smooth");
 //   // result.pixels, result.report
 //
+// A loop over images makes its plan and the memory of the result once; run() then allocates no images:
+//
+//   const Plan plan = runner.plan(shape, "resize:224:224");
+//   Image out(plan.output);
+//   for (const Image& image : images) runner.run(image.untyped_view(), plan, out.untyped_view());
+//
 // The result's pixels equal those that the program writes to a file for the same stages.
 #pragma once
 
@@ -46,6 +52,7 @@ struct RunReport {
   std::vector<TimeRow> rows;           // reading of the pixels, transfers, steps
   std::vector<ContrastRange> ranges;   // of the contrast steps
   std::vector<std::string> notes;      // steps left out and why; warnings about devices
+  std::vector<std::string> warnings;   // the reader's, about damage that it accepted
   double wall_ms = 0;                  // of the whole call of run()
 };
 
@@ -79,18 +86,36 @@ class Runner {
   [[nodiscard]] Plan branched_plan(const Shape& input, const std::vector<std::string_view>& lists) const;
 
   // Runs a plan for image.shape() on `image`: 1 to 4 interleaved channels (grey, grey+alpha, RGB, RGBA), 8
-  // or 16 bits per sample, rows of any stride. Throws Error(usage) if the plan is for another shape, or if a
-  // named CUDA device does not support a step; Error(memory); Error(device).
-  [[nodiscard]] RunResult run(ConstHostView image, Plan plan) {
-    return run(image, std::move(plan), Timeline());
-  }
-  [[nodiscard]] RunResult run(ConstHostView image, std::string_view stages = kDefaultStages) {
-    Timeline timeline;
-    return run(image, plan(image.shape(), stages), std::move(timeline));
-  }
+  // or 16 bits per sample or f32, rows of any stride. The host reads the pixels where they are. A plan may be
+  // used any number of times, by any runner with the same settings. Throws Error(usage) if the plan is for
+  // another shape, or if a named CUDA device does not support a step; Error(memory); Error(device).
+  [[nodiscard]] RunResult run(ConstHostView image, const Plan& plan);
+  [[nodiscard]] RunResult run(ConstHostView image, std::string_view stages = kDefaultStages);
+
+  // Writes the last result of the plan to the caller's memory: `out` has the shape plan.output, or is the
+  // tensor's frame(), and rows of any stride; bytes between rows are not written. If `out` overlaps `image`,
+  // the result is made elsewhere and copied at the end. The report is made only if requested. Throws as
+  // above, and Error(usage) if `out` has another shape or its samples are not aligned; the contents of `out`
+  // are then unspecified.
+  void run(ConstHostView image, const Plan& plan, HostView out, RunReport* report = nullptr);
+  // The same for an image that is decoded: on the host band by band, so that the decoded image never exists
+  // as a whole unless a step needs all its rows. `reader`: no rows read yet. Throws also as
+  // Reader::read_rows().
+  void run(std::unique_ptr<Reader> reader, const Plan& plan, HostView out, RunReport* report = nullptr);
+
+  // Frees the memory that the engines of the host keep for further images: at most kKeptBytes of
+  // images/memory/kept_memory.h each.
+  void trim();
 
  private:
-  [[nodiscard]] RunResult run(ConstHostView image, Plan plan, Timeline timeline);
+  struct Done {
+    Outcome outcome;
+    DeviceChoice choice;
+    std::shared_ptr<Engine> engine;
+  };
+  [[nodiscard]] RunResult run(ConstHostView image, const Plan& plan, Timeline timeline);
+  void run_into(Job job, HostView out, RunReport* report);
+  [[nodiscard]] Done execute(Job job);
   [[nodiscard]] DeviceChoice device_for(const Plan& plan);
   [[nodiscard]] std::shared_ptr<Engine> engine_of(const DeviceChoice& choice);
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "app/batch/archive_batch.h"
 #include "app/batch/batch_report.h"
 #include "app/batch/batch_report_files.h"
 #include "app/batch/batch_set_up.h"
@@ -17,6 +18,7 @@
 #include "app/files/lost_outputs.h"
 #include "app/files/text_file.h"
 #include "app/image/one_input.h"
+#include "app/jobs/archive_files.h"
 #include "app/jobs/batch_files.h"
 #include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
@@ -61,7 +63,7 @@ void reject_single_image_options(const ProcessOptions& options) {
     throw Error(ErrorKind::usage, "--failed-out " + printable(options.reports.failed_file) +
                                       ": is also the --files-from list, which must not change with --balance "
                                       "count or bytes; name another file");
-  if (options.output.path == kStandardStream)
+  if (options.output.path == kStandardStream && !options.output.is_archive)
     throw Error(ErrorKind::usage, "OUTPUT: a batch needs a directory, got stdout");
   for (const std::string& file : options.reports.files) {
     if (file.ends_with(".html"))
@@ -78,7 +80,9 @@ class BatchRun {
  public:
   explicit BatchRun(const ProcessOptions& options)
       : options_(options),
-        files_(options.output.is_tensor ? find_tensor_inputs(options) : find_batch_files(options)),
+        files_(options.output.is_archive  ? find_archives(options)
+               : options.output.is_tensor ? find_tensor_inputs(options)
+                                          : find_batch_files(options)),
         progress_(Progress::style_for_stderr(!options.logging.quiet)),
         reports_(options) {
     check_outputs_hold_results();
@@ -100,18 +104,22 @@ class BatchRun {
     if (options.output.skip_existing || (options.output.update && !is_reported_as_image(options)))
       set_finished_aside();
     if (options.output.update) totals_.skipped_label = "up to date";
+    if (options.output.is_archive)
+      totals_.images = totals_.skipped;  // others are counted when they are found
     has_ended_.resize(files_.files.size());
     is_done_.resize(files_.files.size());
   }
 
   int run(const EngineFactory& factory) {
-    const bool nothing = totals_.images == 0 && files_.other_shards == 0 && files_.problems.empty();
+    const bool nothing =
+        files_.files.empty() && totals_.skipped == 0 && files_.other_shards == 0 && files_.problems.empty();
     if (nothing && !files_.list_is_empty && !options_.dry_run)
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, files_));
     log_search(files_, options_.output.name);
     if (options_.dry_run) return print_plan();
     if (is_reported_as_image(options_)) return run_as_image(factory);
-    reports_.open(!files_.files.empty() && !options_.output.is_tensor, totals_);
+    const bool makes_directory = !options_.output.is_tensor && !makes_one_archive_;
+    reports_.open(!files_.files.empty() && makes_directory, totals_);
     if (options_.output.update && !files_.files.empty())
       stamps_ = std::make_unique<UpdateStamps>(options_, true);
     reports_.add_skipped(skipped_, options_.output.update ? "up to date" : "output already exists");
@@ -199,15 +207,25 @@ class BatchRun {
       tensor_->consume_rows(set_up.settings);
     }
     totals_.devices = set_up.devices;
-    totals_.jobs = static_cast<int>(
-        std::min<std::size_t>(static_cast<std::size_t>(set_up.settings.jobs), files_.files.size()));
+    totals_.jobs = set_up.settings.jobs;
+    if (!options_.output.is_archive)
+      totals_.jobs = static_cast<int>(std::min(static_cast<std::size_t>(totals_.jobs), files_.files.size()));
     totals_.memory_bytes = set_up.settings.memory_bytes;
-    batch_ = std::make_unique<Batch>(batch_items(files_.files), std::move(set_up.settings));
+    if (options_.output.is_archive) {
+      archives_ = std::make_unique<ArchiveBatch>(options_, files_.files, set_up.settings, signals, totals_,
+                                                 archive_events());
+      batch_ = std::make_unique<Batch>(std::move(set_up.settings));
+      archives_->begin(*batch_);
+    } else {
+      batch_ = std::make_unique<Batch>(batch_items(files_.files), std::move(set_up.settings));
+    }
     report_workers();
-    end_ =
-        follow(*batch_, options_.execution.fail_fast, signals,
-               {.ended = [this](const BatchResult& result) { take(result); }, .pause = [this] { pause(); }});
+    end_ = follow(*batch_, options_.execution.fail_fast, signals,
+                  {.ended = [this](BatchResult& result) { take(result); },
+                   .pause = [this] { pause(); },
+                   .feed = [this] { return archives_ && archives_->feed(); }});
     progress_.clear();
+    if (archives_) finish_archives();
     log_notes();
     totals_.wall_s = std::chrono::duration<double>(Clock::now() - start_).count();
     totals_.peak_admitted_bytes = batch_->peak_admitted_bytes();
@@ -252,13 +270,42 @@ class BatchRun {
     for (const std::string& note : batch_->take_notes()) warn(note);
   }
 
-  void take(const BatchResult& result) {
+  [[nodiscard]] ArchiveBatch::Events archive_events() {
+    return {.ended = [this](const BatchResult& result, const BatchFile& file) { report(result, file); },
+            .lost =
+                [this](const BatchFile& file) {
+                  totals_.add_lost(file, kNoArchiveReason);
+                  reports_.add_lost(file, kNoArchiveReason);
+                },
+            .archive_ended =
+                [this](std::size_t archive, bool is_done) {
+                  has_ended_[archive] = true;
+                  is_done_[archive] = is_done;
+                  if (is_done) reports_.settle(files_.files[archive]);
+                  if (is_done || !options_.execution.fail_fast) return;
+                  batch_->stop();
+                  totals_.stopped = "an archive failed (--fail-fast)";
+                }};
+  }
+
+  void finish_archives() {
+    archives_->finish();
+    totals_.images += static_cast<std::size_t>(std::ranges::count(has_ended_, false));
+    if (end_.stopped.empty()) end_.stopped = totals_.stopped;
+  }
+
+  void take(BatchResult& result) {
+    if (archives_) return archives_->take(result);
     const BatchFile& file = files_.files[result.item];
     if (!result.last_output.empty()) last_outputs_[result.item] = result.last_output;
     has_ended_[result.item] = true;
     is_done_[result.item] = !result.failed;
-    totals_.add(result, file);
     if (stamps_ && !result.failed) stamps_->add(file);
+    report(result, file);
+  }
+
+  void report(const BatchResult& result, const BatchFile& file) {
+    totals_.add(result, file);
     for (const std::string& warning : result.warnings) warn(warning, &file);
     if (!result.failed && totals_.reduced.images == 1 && result.depth_loss != DepthLoss::none)
       warn(printable(file.input) + ": " +
@@ -278,15 +325,15 @@ class BatchRun {
     std::vector<const BatchFile*> done;
     std::vector<std::string> outputs;
     for (std::size_t i = 0; i < files_.files.size(); ++i) {
-      if (!is_done_[i]) continue;
+      if (!is_done_[i] || files_.files[i].output == kStandardStream) continue;
       done.push_back(&files_.files[i]);
       const auto of_pages = last_outputs_.find(i);
       outputs.push_back(of_pages == last_outputs_.end() ? files_.files[i].output : of_pages->second);
     }
     const std::vector<std::size_t> missing = missing_files(outputs);
     for (const std::size_t i : missing) {
-      totals_.add_lost(*done[i]);
-      reports_.add_lost(*done[i]);
+      if (!archives_) totals_.add_lost(*done[i], kLostReason);
+      reports_.add_lost(*done[i], kLostReason);
       const std::string text = printable(outputs[i]) + ": " + kLostReason;
       log_error(text, subject_of(text, *done[i]));
     }
@@ -313,8 +360,8 @@ class BatchRun {
     block_new_outputs();
     // Take the results of images whose outputs are in place. Failures from here on are due to
     // block_new_outputs().
-    while (const std::optional<BatchResult> result = batch_->next(kDrainTimeout)) {
-      if (!result->failed) take(*result);
+    while (std::optional<BatchResult> result = batch_->next(kDrainTimeout)) {
+      if (!result->failed && !archives_) take(*result);
     }
     sync_outputs();
     try {
@@ -328,7 +375,9 @@ class BatchRun {
   void remove_stale_files() const {
     StaleTemporaryFiles stale;
     std::size_t removed = 0;
-    for (const BatchFile& file : files_.files) removed += stale.remove(file.output);
+    for (const BatchFile& file : files_.files) {
+      if (file.output != kStandardStream) removed += stale.remove(file.output);
+    }
     if (options_.output.is_tensor) removed += stale.remove(tensor_names_file(options_.output));
     log_removed(removed);
   }
@@ -348,7 +397,7 @@ class BatchRun {
     const std::optional<Error>& error = of_reports ? of_reports : of_stamps ? of_stamps : of_names;
     log_summary(batch_head(totals_), totals_.counts(totals_.wall_s));
     // A report on stdout must be the only text there.
-    if (!options_.logging.quiet) print_table(batch_table(totals_, options_), reports_to_stdout(options_));
+    if (!options_.logging.quiet) print_table(batch_table(totals_, options_), stdout_is_taken_);
     if (error) throw Error(*error);
   }
 
@@ -365,6 +414,8 @@ class BatchRun {
   }
 
   const ProcessOptions& options_;
+  const bool makes_one_archive_ = options_.output.is_archive && makes_one_archive(options_);
+  const bool stdout_is_taken_ = reports_to_stdout(options_) || options_.output.path == kStandardStream;
   BatchFiles files_;
   std::vector<BatchFile> skipped_;
   std::vector<bool> has_ended_, is_done_;            // indexed by file
@@ -377,6 +428,7 @@ class BatchRun {
   Clock::time_point start_;
   std::unique_ptr<TensorOutput> tensor_;  // only with --tensor
   std::unique_ptr<Batch> batch_;
+  std::unique_ptr<ArchiveBatch> archives_;  // only if the inputs are archives
   BatchEnd end_;
 };
 

@@ -18,6 +18,15 @@
 #include "pipeline/error_of.h"
 
 namespace imgpipe {
+namespace {
+
+// A failed image makes a retry of its archive.
+const std::string& name_in_lists(const BatchFile& file) {
+  return file.archive.empty() ? file.name : file.archive;
+}
+
+}  // namespace
+
 BatchReportFiles::BatchReportFiles(const ProcessOptions& options) : options_(options) {
   const std::string& failed_file = options.reports.failed_file;
   if (!failed_file.empty() && same_file(failed_file, options.input.files_from))
@@ -38,7 +47,8 @@ void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
     if (in_output(result)) check_result_writable(result.path);
   }
   const bool go_on = options_.output.skip_existing || options_.output.update || options_.shard;
-  const NdjsonRun run{totals.images, totals.images + totals.other_shards};
+  NdjsonRun run{totals.images, totals.images + totals.other_shards};
+  if (options_.output.is_archive) run = {};
   for (const std::string& file : options_.reports.files) {
     if (options_.shard && file.ends_with(".json")) claim(file);
     if (!is_json_report(file)) lines_.push_back(std::make_unique<NdjsonReport>(file, go_on, run, options_));
@@ -83,14 +93,14 @@ void BatchReportFiles::add_problems(const std::vector<PathProblem>& problems) {
 }
 
 void BatchReportFiles::add(const BatchFile& file, const BatchResult& result) {
-  if (!result.failed) settle(file);
+  if (!result.failed && file.archive.empty()) settle(file);
   for (const auto& lines : lines_) lines->add_done_or_failed(file, result);
   if (trace_) trace_->add(result.spans, file.name);
 }
 
-void BatchReportFiles::add_lost(const BatchFile& file) {
+void BatchReportFiles::add_lost(const BatchFile& file, const std::string& reason) {
   settled_.erase(plain_name(file.name));
-  for (const auto& lines : lines_) lines->add_lost(file);
+  for (const auto& lines : lines_) lines->add_lost(file, reason);
 }
 
 void BatchReportFiles::flush() {
@@ -136,9 +146,10 @@ std::vector<std::string> BatchReportFiles::failed_names(const BatchTotals& total
     std::ranges::remove_copy_if(*list_, std::back_inserter(names),
                                 [&](const std::string& name) { return settled_.contains(plain_name(name)); });
   } else {
-    for (const BatchFailure& failure : totals.failures) names.push_back(failure.file->name);
+    for (const BatchFailure& failure : totals.failures) names.push_back(name_in_lists(*failure.file));
   }
   std::ranges::sort(names);  // independent of the order of completion
+  names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
@@ -154,7 +165,8 @@ void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
   std::unordered_set<std::string> there;
   for (const std::string& name : names) there.insert(plain_name(name));
   for (const BatchFailure& failure : totals.failures) {
-    if (there.insert(plain_name(failure.file->name)).second) names.push_back(failure.file->name);
+    const std::string& name = name_in_lists(*failure.file);
+    if (there.insert(plain_name(name)).second) names.push_back(name);
   }
   std::ranges::sort(names);
   write_text(file, name_list_text(names), options_.output.sync.get());

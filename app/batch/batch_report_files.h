@@ -25,7 +25,9 @@ class BatchReportFiles {
   void add_problems(const std::vector<PathProblem>& problems);
   void add(const BatchFile& file, const BatchResult& result);
   // Reports an image that was done but whose output is gone.
-  void add_lost(const BatchFile& file);
+  void add_lost(const BatchFile& file, const std::string& reason);
+  // Marks an input as done in lists of failures. Only needed for archives, whose images are reported.
+  void settle(const BatchFile& file);
 
   void flush();
 
@@ -39,7 +41,6 @@ class BatchReportFiles {
   void open_trace();
   [[nodiscard]] std::vector<std::string> failed_names(const BatchTotals& totals) const;
   void merge_failed(const BatchTotals& totals) const;
-  void settle(const BatchFile& file);
 
   const ProcessOptions& options_;
   // `list_`: the names in the list of --files-from if --failed-out replaces it. `settled_`: the names that

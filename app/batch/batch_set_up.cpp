@@ -8,119 +8,24 @@
 #include "app/batch/batch_totals.h"
 #include "app/devices/calibration.h"
 #include "app/image/image_set_up.h"
+#include "app/image/image_settings.h"
 #include "images/error.h"
 #include "images/files/file.h"
-#include "images/memory/available_memory.h"
 #include "pipeline/device.h"
+#include "pipeline/jobs/batch_devices.h"
 
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kSlotsPerDevice = 4;
-// Another device starts once each worker has waited this long because the lanes were full: about twice a
-// device's start-up time.
-constexpr std::chrono::milliseconds kLanePatience{500};
-// Memory the program needs for its work in addition to images: code and tables used later, and for each
-// worker its stack, its engine and malloc's reserve.
-constexpr std::int64_t kWorkingBytes = std::int64_t{4} << 20;
-constexpr std::int64_t kJobBytes = std::int64_t{1} << 20;
 // Memory kept per image until the end: its time or failure, and its name if --failed-out edits a list.
 constexpr std::int64_t kImageBytes = sizeof(BatchFailure) + sizeof(double);
 constexpr std::int64_t kNameBytes = 192;
 
-// Returns the memory for images: the limit minus the program's own use, or half of what is available.
-std::int64_t memory_for_images(std::int64_t limit, int jobs, std::int64_t kept_bytes) {
-  const std::int64_t later = kWorkingBytes + jobs * kJobBytes + kept_bytes;
-  if (limit > 0) return std::max(limit - resident_bytes() - later, limit / 4);
-  const std::int64_t available = available_memory_bytes();
-  return std::max(available - later, available / 4) / 2;
-}
-
-// Under a memory limit, deducts the memory that lanes keep for reuse from the memory for images.
-void make_memory_for_lanes(BatchSettings& settings) {
-  const std::int64_t kept = settings.memory_bytes / (settings.memory_is_limit ? 4 : 2);
-  if (settings.memory_is_limit && built_with_cuda()) settings.memory_bytes -= kept;
-  settings.lane_memory = make_lane_memory(kept);
-}
-
-std::vector<int> every_cuda_device() {
-  const CudaDevices found = list_cuda_devices();
-  if (found.devices.empty()) throw Error(ErrorKind::device, "cuda cannot be used: " + found.unusable_reason);
-  std::vector<int> devices;
-  for (const CudaDevice& device : found.devices) {
-    if (can_run_on(device)) {
-      devices.push_back(device.index);
-    } else {
-      warn_of_devices(why_too_old(device) + "; skipped");
-    }
-  }
-  if (devices.empty()) throw Error(ErrorKind::device, "cuda cannot be used: " + why_no_device(found));
-  return devices;
-}
-
-LaneCapacity capacity_by_cost(int jobs, const std::shared_ptr<std::pmr::memory_resource>& memory) {
-  LaneCapacity lane_capacity;
-  const CudaDevices found = list_cuda_devices();
-  const std::optional<CudaDevice> first = usable_device(found);
-  if (!first) {
-    lane_capacity.note = "auto chose cpu (" + why_no_device(found) + ")";
-    return lane_capacity;
-  }
-  const Calibration calibration = load_calibration(*first);
-  const std::string how = calibration.measured
-                              ? "as measured on this machine"
-                              : "not measured on this machine; run imgpipe devices --calibrate";
-  if (!calibration.model.lane_pixels) {
-    lane_capacity.note = "auto chose cpu (" + first->name + " is not faster for any image size; " + how + ")";
-    return lane_capacity;
-  }
-  lane_capacity.lane_pixels = *calibration.model.lane_pixels;
-  lane_capacity.lane_patience = kLanePatience;
-  lane_capacity.lane_cost = calibration.model.lane;
-  lane_capacity.lane_start_pixels = calibration.model.lane_start_pixels(jobs);
-  std::vector<int> devices;
-  for (const CudaDevice& device : found.devices) {
-    if (can_run_on(device)) devices.push_back(device.index);
-  }
-  lane_capacity.lanes = make_cuda_lanes(devices, kSlotsPerDevice, memory);
-  lane_capacity.note = "auto uses cuda for images of at least " + megapixels(lane_capacity.lane_pixels) +
-                       " once " + megapixels(lane_capacity.lane_start_pixels) + " of them are waiting (" +
-                       how + ")";
-  return lane_capacity;
-}
-
-// auto: the workers process the images for which a device does not pay off.
-void choose_by_cost(BatchSettings& settings, std::vector<std::string>& devices) {
-  devices.push_back("cpu (" + host_info().processor + ")");
-  settings.host_helps = true;
-  make_memory_for_lanes(settings);
-  settings.find_lanes = [jobs = settings.jobs, memory = settings.lane_memory] {
-    return capacity_by_cost(jobs, memory);
-  };
-}
-
-void choose_device_for_batch(BatchSettings& settings, const std::string& device,
-                             std::vector<std::string>& devices) {
-  const DeviceChoice choice = choose_device(device);
-  if (!choice.backend) {
-    choose_by_cost(settings, devices);
-    return;
-  }
-  if (choice.backend != Backend::cuda) {
-    if (choice.backend == Backend::reference) settings.make_engine = make_reference_engine;
-    devices.push_back((choice.backend == Backend::cpu ? "cpu (" : "reference (") + host_info().processor +
-                      ")");
-    return;
-  }
-  make_memory_for_lanes(settings);
-  settings.lanes_have_codecs = true;
-  settings.find_lanes = [devices = choice.cuda_devices, memory = settings.lane_memory] {
-    LaneCapacity lane_capacity;
-    lane_capacity.lane_patience = kLanePatience;
-    lane_capacity.lanes =
-        make_cuda_lanes(devices.empty() ? every_cuda_device() : devices, kSlotsPerDevice, memory);
-    return lane_capacity;
-  };
+DeviceCosts calibrated_costs(const CudaDevice& device) {
+  const Calibration calibration = load_calibration(device);
+  return {calibration.model, calibration.measured
+                                 ? "as measured on this machine"
+                                 : "not measured on this machine; run imgpipe devices --calibrate"};
 }
 
 // Each worker has its own engine, and with CUDA its own device.
@@ -130,7 +35,8 @@ void choose_device_for_pages(BatchSettings& settings, const ExecutionOptions& ex
   const int asked_jobs = execution.jobs;
   if (choice.backend != Backend::cuda) {
     if (!choice.backend) settings.device_note = "auto chose cpu (pages use cuda only with --device cuda)";
-    choose_device_for_batch(settings, choice.backend == Backend::reference ? "reference" : "cpu", names);
+    names = use_devices(settings, choose_device(choice.backend == Backend::reference ? "reference" : "cpu"),
+                        calibrated_costs);
     return;
   }
   const std::vector<int> devices = choice.cuda_devices.empty() ? every_cuda_device() : choice.cuda_devices;
@@ -163,7 +69,7 @@ BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
   if (settings.pages) {
     choose_device_for_pages(settings, execution, set_up.devices);
   } else {
-    choose_device_for_batch(settings, execution.device, set_up.devices);
+    set_up.devices = use_devices(settings, choose_device(execution.device), calibrated_costs);
   }
   return set_up;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/files/lost_outputs.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -68,9 +69,9 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   image_ms_.push_back(static_cast<double>(result.end_ns - result.start_ns) / 1e6);
 }
 
-void BatchTotals::add_lost(const BatchFile& file) {
+void BatchTotals::add_lost(const BatchFile& file, const std::string& reason) {
   --done;
-  const auto kept = reasons_.insert(kLostReason).first;
+  const auto kept = reasons_.insert(reason).first;
   failures.push_back({.file = &file,
                       .kind = ErrorKind::output,
                       .about = BatchFailure::About::output,

@@ -28,8 +28,8 @@ struct BatchFailure {
   [[nodiscard]] std::string reason() const;  // including the path
 };
 
-// The reason for an image that was done but whose output is gone.
-inline constexpr const char* kLostReason = "was written, but another process removed it during the batch";
+// The reason for an image whose output should have been part of an archive (compare kLostReason).
+inline constexpr const char* kNoArchiveReason = "its archive was not written";
 
 [[nodiscard]] SplitReason split_reason(const std::string& reason, const BatchFile& file);
 [[nodiscard]] LogSubject subject_of(const std::string& reason, const BatchFile& file);
@@ -43,7 +43,7 @@ class BatchTotals {
   // `file` must outlive this object.
   void add(const BatchResult& result, const BatchFile& file);
   // Turns an image that was done into a failed one, because its output is gone.
-  void add_lost(const BatchFile& file);
+  void add_lost(const BatchFile& file, const std::string& reason);
 
   std::size_t images = 0;                 // found
   std::size_t skipped = 0;                // output existed (--skip-existing) or is up to date (--update)

@@ -26,7 +26,9 @@ BatchEnd follow(Batch& batch, bool fail_fast, const SignalGuard& signals, const 
   std::optional<Clock::time_point> deadline;
   bool has_failed = false;
   while (!batch.finished()) {
-    if (const std::optional<BatchResult> result = batch.next(kPollInterval)) {
+    const bool is_fed = !deadline && events.feed();
+    if (std::optional<BatchResult> result =
+            batch.next(is_fed ? std::chrono::milliseconds(0) : kPollInterval)) {
       has_failed = has_failed || result->failed;
       events.ended(*result);
     }

@@ -13,8 +13,10 @@ namespace imgpipe {
 
 // Called by follow(), in the caller's thread.
 struct BatchEvents {
-  std::function<void(const BatchResult&)> ended;  // an input, done or failed
-  std::function<void()> pause;                    // after each result, and regularly while waiting for one
+  std::function<void(BatchResult&)> ended;  // an input, done or failed
+  std::function<void()> pause;              // after each result, and regularly while waiting for one
+  // Adds to a list that grows; false: not before a result was taken. Not called after a signal.
+  std::function<bool()> feed = [] { return false; };
 };
 
 struct BatchEnd {

@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "app/files/lost_outputs.h"
 #include "app/files/replaceable.h"
 #include "app/report/csv.h"
 #include "app/report/image_report.h"
@@ -165,7 +166,7 @@ void add_line(Fields& fields, const NdjsonLine& line) {
     fields.add(std::string(part_name(static_cast<Part>(part))) + "_ms", ms(result.busy[part]));
   fields.add("shard", line.shard);
   fields.add("shard_images", line.run.shard_images)
-      .about("number of images of this run; for a shard, of the shard");
+      .about("number of images of this run; for a shard, of the shard; 0: unknown, as in archives");
   fields.add("batch_images", line.run.batch_images).about("how many all shards have together");
   fields.add("options_digest", line.digest, kDigest).about(kDigestAbout);
   fields.add(kHexKey, given(hex_of_unprintable(line.input)), {.pattern = "^([0-9a-f]{2})+$"})
@@ -216,10 +217,10 @@ void NdjsonReport::add_done_or_failed(const BatchFile& file, const BatchResult& 
   file_.flush();
 }
 
-void NdjsonReport::add_lost(const BatchFile& file) {
+void NdjsonReport::add_lost(const BatchFile& file, const std::string& reason) {
   NdjsonLine line = line_of(file, "failed");
   line.error = ErrorKind::output;
-  line.reason = kLostReason;
+  line.reason = reason;
   add(line);
 }
 

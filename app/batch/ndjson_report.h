@@ -16,7 +16,7 @@ namespace imgpipe {
 
 // The values that every line repeats about its run.
 struct NdjsonRun {
-  std::size_t shard_images = 0;  // found, including skipped ones; for a shard: its own
+  std::size_t shard_images = 0;  // found, including skipped ones; for a shard: its own; 0: not known yet
   std::size_t batch_images = 0;  // of all shards
 };
 
@@ -31,7 +31,7 @@ class NdjsonReport {
   NdjsonReport(const std::string& path, bool go_on, const NdjsonRun& run, const ProcessOptions& options);
 
   void add_done_or_failed(const BatchFile& file, const BatchResult& result);
-  void add_lost(const BatchFile& file);
+  void add_lost(const BatchFile& file, const std::string& reason);
   // Adds nothing if the image's last line from an earlier run says done or skipped: an image's last line is
   // its status.
   void add_skipped(const BatchFile& file, const std::string& reason);

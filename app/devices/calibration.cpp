@@ -65,10 +65,6 @@ Calibration calibrate(const CudaDevice& device, std::string& store_error) {
   return calibration;
 }
 
-std::string megapixels(std::int64_t pixels) {
-  return number(static_cast<double>(pixels) / 1e6, 2) + " MP";
-}
-
 DeviceChoice choose_for_image(std::int64_t pixels, int threads, int passes) {
   // Listing devices takes tens of milliseconds if there are any.
   const auto pays = [&](const CostModel& model) { return model.single_image_pays(pixels, threads, passes); };

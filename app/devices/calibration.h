@@ -29,9 +29,6 @@ struct Calibration {
 // Measures and stores the cost model. `store_error`: why it was not stored. Throws like measure_cost_model().
 [[nodiscard]] Calibration calibrate(const CudaDevice& device, std::string& store_error);
 
-// "12.34 MP".
-[[nodiscard]] std::string megapixels(std::int64_t pixels);
-
 // Chooses the device that auto uses for a single image, and says why. Lists CUDA devices only if some cost
 // model could choose one.
 [[nodiscard]] DeviceChoice choose_for_image(std::int64_t pixels, int threads, int passes);

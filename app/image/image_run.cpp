@@ -13,6 +13,7 @@
 #include "app/files/text_file.h"
 #include "app/image/image_results.h"
 #include "app/image/image_set_up.h"
+#include "app/image/image_settings.h"
 #include "app/log.h"
 #include "app/pages/pages_progress.h"
 #include "app/pages/pages_report.h"

@@ -7,7 +7,9 @@
 
 #include "app/devices/calibration.h"
 #include "app/files/replaceable.h"
+#include "app/image/image_settings.h"
 #include "app/jobs/batch_files.h"
+#include "app/jobs/output_plan.h"
 #include "app/jobs/search_report.h"
 #include "app/jobs/updates.h"
 #include "app/log.h"
@@ -26,10 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Replace replace_output(const ProcessOptions& options) {
-  return options.output.is_stamped ? Replace::all : options.output.replace;
-}
-
 void check_output_replaceable(const ProcessOptions& options) {
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
   const Replacement replacement =
@@ -47,27 +45,6 @@ void check_output_replaceable(const ProcessOptions& options) {
 }
 
 }  // namespace
-
-ImageSettings image_settings(const ProcessOptions& options) {
-  ImageSettings settings;
-  settings.stages = options.stages.steps;
-  settings.fuse = options.fuse;
-  settings.keep_metadata = options.output.keep_metadata;
-  settings.decode = options.decode;
-  settings.decode.max_bits = 16;
-  settings.encode = options.output.encode;
-  // With --name, create each output's directory just before its first byte.
-  settings.sync = options.output.sync.get();
-  if (options.output.name)
-    settings.before_first_byte = [sync = settings.sync](const std::string& output) {
-      const fs::path directory = fs::path(output).parent_path();
-      if (!directory.empty()) make_directory(directory.string(), sync);
-    };
-  settings.before_write = [replace = replace_output(options)](const std::string& output, const Mark& mark) {
-    check_still_replaceable(output, replace, mark);
-  };
-  return settings;
-}
 
 std::optional<PageRequest> page_request(const ProcessOptions& options) {
   if (!options.pages) return std::nullopt;

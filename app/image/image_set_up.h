@@ -1,4 +1,4 @@
-// Image settings from the command line, the checks before the first image, and the choice of the device.
+// The checks before the first image, and the choice of the device.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,6 @@
 #include "pipeline/plan.h"
 
 namespace imgpipe {
-
-// With these settings, each write checks again that the output may replace an existing file
-// (app/files/replaceable.h).
-[[nodiscard]] ImageSettings image_settings(const ProcessOptions& options);
 
 [[nodiscard]] std::optional<PageRequest> page_request(const ProcessOptions& options);
 

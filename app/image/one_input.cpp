@@ -14,6 +14,8 @@
 #include "app/image/image_update.h"
 #include "app/jobs/batch_files.h"
 #include "app/jobs/glob.h"
+#include "app/jobs/input_search.h"
+#include "app/jobs/output_plan.h"
 #include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
 #include "app/log.h"
@@ -107,13 +109,15 @@ int update_one(ProcessOptions options, const EngineFactory& factory) {
 }  // namespace
 
 bool is_batch(const ProcessOptions& options) {
-  if (has_many_inputs(options) || options.output.is_tensor) return true;
+  if (has_many_inputs(options) || options.output.is_tensor || options.output.is_archive) return true;
   if (options.input.path == kStandardStream || !goes_into_directory(options)) return false;
   return !options.batch_options.empty() || has_report_of_lines(options);
 }
 
 bool is_reported_as_image(const ProcessOptions& options) {
-  if (has_many_inputs(options) || options.output.is_tensor || has_report_of_lines(options)) return false;
+  if (has_many_inputs(options) || options.output.is_tensor || options.output.is_archive ||
+      has_report_of_lines(options))
+    return false;
   return !options.reports.files.empty() || options.reports.compare || options.reports.repeat > 0 ||
          options.device_memory_bytes > 0 || !options.reports.histogram_file.empty() ||
          !options.reports.stages_directory.empty();

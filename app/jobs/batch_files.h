@@ -16,14 +16,6 @@
 
 namespace imgpipe {
 
-// Returns true if each page of an input gets its own numbered file (pipeline/jobs/page_selection.h).
-[[nodiscard]] bool has_page_files(const ProcessOptions& options, Format format);
-
-// Returns INPUT as a path below OUTPUT: the path itself, or its last component if it leads out.
-[[nodiscard]] std::string tree_of_input(const std::string& input);
-// Returns the value of {page} if it is a single number.
-[[nodiscard]] std::optional<std::int64_t> page_field_value(const ProcessOptions& options);
-
 struct BatchFile {
   std::string input;   // path
   std::string name;    // as in --files-from with the same INPUTs
@@ -32,6 +24,7 @@ struct BatchFile {
   Format format = Format::png;
   Provenance made_of{};        // source and options of the output; the content hash is not known yet
   bool output_exists = false;  // if each page has a file: all of them exist
+  std::string archive;         // of an image in an archive: that archive's `name`
   int shard = 0, shards = 0;   // index and number of shards; 0: not sharded
   // With --update: whether the output is up to date, and the state of the input before the run.
   UpdateState update = UpdateState::no_output;

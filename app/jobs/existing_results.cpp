@@ -8,7 +8,9 @@
 #include <unordered_map>
 
 #include "app/files/replaceable.h"
+#include "app/jobs/archive_files.h"
 #include "app/jobs/locations.h"
+#include "app/jobs/output_plan.h"
 #include "app/jobs/page_outputs.h"
 #include "images/codecs/mark.h"
 #include "images/files/file_identity.h"
@@ -78,7 +80,10 @@ std::size_t check_replaceable_outputs(const ProcessOptions& options, const Batch
     if (!file.output_exists || is_left || found.stamped_outputs.contains(file.output)) continue;
     Mark mark = options.output.encode.mark;
     mark.made_of = file.made_of;
-    const Replacement replacement = replacement_of(file.output, options.output.replace, mark, file.input);
+    const Replacement replacement =
+        options.output.is_archive ? Replacement{.cannot_replace_reason = archive_refusal_reason(
+                                                    file.output, options.output.replace)}
+                                  : replacement_of(file.output, options.output.replace, mark, file.input);
     if (!have_same_options(replacement.replaced, mark)) ++made_with_other_options;
     if (replacement.cannot_replace_reason.empty()) continue;
     if (first == nullptr) {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/jobs/output_plan.h"
 #include "images/error.h"
 #include "images/formats/page_list.h"
 #include "images/text.h"

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/jobs/output_plan.h"
 #include "app/jobs/page_outputs.h"
 #include "app/update/stamp_file.h"
 #include "pipeline/jobs/name_segments.h"

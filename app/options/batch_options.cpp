@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <utility>
 
+#include "app/options/name_ranges.h"
 #include "app/options/option_parser.h"
 #include "app/options/sizes.h"
 #include "pipeline/threads/host_threads.h"
@@ -17,9 +19,10 @@ std::vector<OptionRow> batch_rows() {
       {"Batches", "include", "GLOB", nullptr,
        "Process only matching files (default: files with an image extension). GLOB/ selects the images in "
        "matching directories. May be repeated. Patterns, here and as INPUT: * ? [a-z] [!a-z] {a,b}, ** for "
-       "any directories, \\x for a literal x. A pattern without / matches a name in any directory; with /, "
+       "any directories, \\x for a literal x. INPUT may also have ranges: {0000..0099}. A pattern without / "
+       "matches a name in any directory; with /, "
        "the path below INPUT; ./x and /x match only directly in INPUT. Extensions match in upper and lower "
-       "case"},
+       "case. In tar archives: process only matching members, and copy the others"},
       {"Batches", "exclude", "GLOB", nullptr,
        "Skip matching files, and matching directories with their contents; GLOB/ matches only directories; "
        "may be repeated"},
@@ -60,12 +63,15 @@ InputOptions read_input(const Parser& parser) {
   return input;
 }
 
-void set_paths(InputOptions& input, std::vector<std::string> paths, const char* what) {
+void set_paths(InputOptions& input, const std::vector<std::string>& paths, const char* what) {
   if (std::ranges::find(paths, "") != paths.end()) usage(std::string(what) + ": empty name");
   if (paths.empty()) return;
-  input.path = std::move(paths.front());
-  paths.erase(paths.begin());
-  input.more_paths = std::move(paths);
+  for (const std::string& path : paths) {
+    std::vector<std::string> names = expand_ranges(path);
+    std::ranges::move(names, std::back_inserter(input.more_paths));
+  }
+  input.path = std::move(input.more_paths.front());
+  input.more_paths.erase(input.more_paths.begin());
 }
 
 ExecutionOptions read_execution(const Parser& parser) {

@@ -34,8 +34,9 @@ struct ExecutionOptions {
 [[nodiscard]] std::vector<OptionRow> batch_rows();
 // --recursive, --include, --exclude, --files-from.
 [[nodiscard]] InputOptions read_input(const Parser& parser);
-// Sets the INPUTs. Throws Error(usage) for an empty name; `what` is the term for them in the command's help.
-void set_paths(InputOptions& input, std::vector<std::string> paths, const char* what);
+// Sets the INPUTs, with all names that ranges stand for (app/options/name_ranges.h). Throws Error(usage) for
+// an empty name; `what` is the term for them in the command's help.
+void set_paths(InputOptions& input, const std::vector<std::string>& paths, const char* what);
 // --jobs, --memory, --fail-fast.
 [[nodiscard]] ExecutionOptions read_execution(const Parser& parser);
 // --shard, --balance.

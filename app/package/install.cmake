@@ -2,20 +2,22 @@
 set(imgpipe_library_directory ${CMAKE_INSTALL_LIBDIR}/cmake/imgpipe)
 set(imgpipe_include_directory ${CMAKE_INSTALL_INCLUDEDIR}/imgpipe)
 
-install(TARGETS imgpipe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
-install(TARGETS imgpipe-bench RUNTIME DESTINATION ${imgpipe_libexec_directory} COMPONENT bench)
-install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
-install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
-        FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN schemas EXCLUDE)
-# The JSON Schemas of the program's output (docs/json.md).
-install(DIRECTORY docs/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/imgpipe/schemas COMPONENT program
-        FILES_MATCHING PATTERN *.json)
-# docs/json.md links to them.
-file(RELATIVE_PATH imgpipe_schemas ${CMAKE_INSTALL_FULL_DOCDIR}/docs ${CMAKE_INSTALL_FULL_DATADIR}/imgpipe/schemas)
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
-file(CREATE_LINK ${imgpipe_schemas} ${PROJECT_BINARY_DIR}/generated/schemas SYMBOLIC)
-install(FILES ${PROJECT_BINARY_DIR}/generated/schemas DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT program)
-install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program USE_SOURCE_PERMISSIONS)
+if(IMGPIPE_PROGRAM)
+  install(TARGETS imgpipe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
+  install(TARGETS imgpipe-bench RUNTIME DESTINATION ${imgpipe_libexec_directory} COMPONENT bench)
+  install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+  install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
+          FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN schemas EXCLUDE)
+  # The JSON Schemas of the program's output (docs/json.md).
+  install(DIRECTORY docs/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/imgpipe/schemas COMPONENT program
+          FILES_MATCHING PATTERN *.json)
+  # docs/json.md links to them.
+  file(RELATIVE_PATH imgpipe_schemas ${CMAKE_INSTALL_FULL_DOCDIR}/docs ${CMAKE_INSTALL_FULL_DATADIR}/imgpipe/schemas)
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)
+  file(CREATE_LINK ${imgpipe_schemas} ${PROJECT_BINARY_DIR}/generated/schemas SYMBOLIC)
+  install(FILES ${PROJECT_BINARY_DIR}/generated/schemas DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT program)
+  install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program USE_SOURCE_PERMISSIONS)
+endif()
 
 # ---- the library ------------------------------------------------------------------------------------
 # The headers listed in docs/library.md, and those they include, collected when CMake runs.

@@ -59,7 +59,8 @@ set(CPACK_DEBIAN_DEV_PACKAGE_NAME imgpipe-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # The libraries that imgpipe-config.cmake finds.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
-    "libjpeg-dev, libpng-dev, zlib1g-dev, libtiff-dev, libwebp-dev, libzstd-dev, libisal-dev, libhwy-dev")
+    "libjpeg-dev, libpng-dev, zlib1g-dev, libtiff-dev, libwebp-dev, libzstd-dev, libisal-dev, libhwy-dev, \
+libarchive-dev")
 set(CPACK_COMPONENT_DEV_DESCRIPTION
 "The C++ library of the program imgpipe: images and their files, the stages,
 plans and engines, as static libraries with headers and a CMake package.")

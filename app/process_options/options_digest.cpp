@@ -1,13 +1,9 @@
 #include "app/process_options/options_digest.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdint>
 #include <utility>
-
-#include <sha256.h>
-#include <sys/types.h>
 
 #include "app/options/option_values.h"
 #include "kernels/stage.h"
@@ -81,12 +77,6 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
     if (shapes) text += std::string(key) + "=" + value + "\n";
   }
   return text;
-}
-
-std::string sha256(std::string_view bytes) {
-  std::array<char, SHA256_DIGEST_STRING_LENGTH> text{};
-  SHA256Data(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size(), text.data());
-  return text.data();
 }
 
 std::uint64_t first_64_bits(const std::string& digest) {

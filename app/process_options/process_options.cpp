@@ -8,7 +8,6 @@
 #include "app/options/option_parser.h"
 #include "app/options/range_file.h"
 #include "app/options/sizes.h"
-#include "app/process_options/tensor_options.h"
 #include "app/standard_streams.h"
 #include "images/files/file.h"
 #include "pipeline/device.h"
@@ -64,6 +63,26 @@ bool uses_stdout(const ProcessOptions& options) {
   files.insert(files.end(), {options.output.path, options.reports.trace_file, options.reports.histogram_file,
                              options.reports.failed_file});
   return std::ranges::any_of(files, is_stdout);
+}
+
+// Reads --tensor, after the other options.
+void read_tensor(const Parser& parser, ProcessOptions& options) {
+  if (!parser.has("tensor")) return;
+  constexpr std::pair<const char*, const char*> kRefused[] = {
+      {"output", "FILE is the only output"},
+      {"name", "FILE is the only output"},
+      {"format", "the extension of FILE selects the format"},
+      {"update", "FILE is always written whole"},
+      {"skip-existing", "FILE is always written whole"},
+      {"shard", "give each process a separate FILE and --files-from"}};
+  for (const auto& [option, why] : kRefused) {
+    if (parser.has_option(option))
+      usage("--tensor: cannot be combined with --" + std::string(option) + "; " + why);
+  }
+  if (options.input.path == kStandardStream) usage("--tensor: INPUT must be files, got stdin");
+  options.output.path = file_with_ending("tensor", parser.text("tensor"), {".npy", ".safetensors"});
+  options.output.format = format_by_ending(options.output.path);
+  options.output.is_tensor = true;
 }
 
 std::optional<PresetToWrite> read_preset_to_write(const Parser& parser, const ProcessOptions& options) {

@@ -36,6 +36,7 @@ struct OutputOptions {
   std::string path;
   std::optional<NameTemplate> name;  // --name, for files in the directory OUTPUT
   bool is_tensor = false;            // --tensor: `path` is one file with the tensors of all inputs
+  bool is_archive = false;           // the inputs are archives, and so are the outputs
   bool is_positional = false;        // the last positional argument; not from --output or in a directory
   std::string new_directory;         // single image: directory to create for OUTPUT; empty: none
   std::optional<Format> format;

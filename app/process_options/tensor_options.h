@@ -7,12 +7,6 @@
 
 namespace imgpipe {
 
-class Parser;
-
-// Reads --tensor into options.output, after the other options. Throws Error(usage) for options that
-// contradict it.
-void read_tensor(const Parser& parser, ProcessOptions& options);
-
 // Returns the path of the names of the rows; empty for .safetensors, which holds them.
 [[nodiscard]] std::string tensor_names_file(const OutputOptions& output);
 

@@ -35,11 +35,16 @@ set(imgpipe_python_directory ${PROJECT_BINARY_DIR}/python/imgpipe)
 imgpipe_sources(imgpipe_python_core app/python/core/*.cpp)
 nanobind_add_module(imgpipe_python NB_STATIC STABLE_ABI FREE_THREADED LTO NOMINSIZE ${imgpipe_python_core})
 set_target_properties(imgpipe_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${imgpipe_python_directory})
-target_link_libraries(imgpipe_python PRIVATE imgpipe_pipeline imgpipe_build_id)
+target_link_libraries(imgpipe_python PRIVATE imgpipe_jobs imgpipe_build_id)
 # Hide the symbols of static libraries from other modules.
 target_link_options(imgpipe_python PRIVATE -Wl,--exclude-libs,ALL)
 nanobind_add_stub(imgpipe_python_stub MODULE _core OUTPUT ${imgpipe_python_directory}/_core.pyi
                   PYTHON_PATH ${imgpipe_python_directory} DEPENDS imgpipe_python)
+# imgpipe.ops is made from the table of stages.
+set(imgpipe_write_ops ${PROJECT_SOURCE_DIR}/app/python/write_ops.py)
+set_property(TARGET imgpipe_python APPEND PROPERTY LINK_DEPENDS ${imgpipe_write_ops})
+add_custom_command(TARGET imgpipe_python POST_BUILD
+  COMMAND ${Python_EXECUTABLE} ${imgpipe_write_ops} ${imgpipe_python_directory} VERBATIM)
 imgpipe_sources(imgpipe_python_sources app/python/imgpipe/*)
 foreach(file IN LISTS imgpipe_python_sources)
   cmake_path(GET file FILENAME name)
@@ -47,4 +52,4 @@ foreach(file IN LISTS imgpipe_python_sources)
   install(FILES ${file} DESTINATION imgpipe COMPONENT python EXCLUDE_FROM_ALL)
 endforeach()
 install(TARGETS imgpipe_python LIBRARY DESTINATION imgpipe COMPONENT python EXCLUDE_FROM_ALL)
-install(FILES ${imgpipe_python_directory}/_core.pyi DESTINATION imgpipe COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${imgpipe_python_directory}/_core.pyi ${imgpipe_python_directory}/ops.py DESTINATION imgpipe COMPONENT python EXCLUDE_FROM_ALL)

@@ -7,7 +7,9 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "images/error.h"
 #include "images/files/file_descriptor.h"
@@ -50,7 +52,18 @@ class LengthLimit {
   const FileLengthLimiter& judge_;
 };
 
+// Bytes of standard input that were read only to look at them.
+std::vector<std::byte> peeked_input;
+
 std::size_t read_some(const FileDescriptor& file, std::span<std::byte> buffer) {
+  if (file.get() == STDIN_FILENO && !peeked_input.empty()) {
+    const auto end =
+        peeked_input.begin() + static_cast<std::ptrdiff_t>(std::min(buffer.size(), peeked_input.size()));
+    std::copy(peeked_input.begin(), end, buffer.begin());
+    const auto got = static_cast<std::size_t>(end - peeked_input.begin());
+    peeked_input.erase(peeked_input.begin(), end);
+    return got;
+  }
   for (;;) {
     const ssize_t got = ::read(file.get(), buffer.data(), std::min(buffer.size(), std::size_t{1} << 30));
     if (got >= 0) return static_cast<std::size_t>(got);
@@ -110,6 +123,24 @@ std::shared_ptr<const FileDescriptor> open_to_read(const std::string& path, stru
 }
 
 }  // namespace
+
+std::vector<std::byte> peek_standard_input(std::size_t bytes) {
+  const ByteSource source = open_source(kStandardStream);
+  std::vector<std::byte> head(bytes);
+  std::size_t filled = 0;
+  for (std::size_t got = 1; got > 0 && filled < bytes; filled += got)
+    got = source(std::span(head).subspan(filled));
+  head.resize(filled);
+  peeked_input.insert(peeked_input.begin(), head.begin(), head.end());
+  return head;
+}
+
+bool wait_for_standard_input(std::chrono::milliseconds patience) {
+  struct pollfd input {
+    STDIN_FILENO, POLLIN, 0
+  };
+  return !peeked_input.empty() || ::poll(&input, 1, static_cast<int>(patience.count())) > 0;
+}
 
 ByteSource open_source(const std::string& path) {
   struct stat info {};

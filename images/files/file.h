@@ -1,6 +1,7 @@
 // Reads whole input files. Output files: images/files/output_file.h.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -20,6 +21,12 @@ using FileLengthLimiter = std::function<std::int64_t(std::span<const std::byte> 
 // Fills the front of `buffer` with the next bytes of a file and returns their number: 0 at the end. Blocks
 // until a writer delivers. Throws Error(input).
 using ByteSource = std::function<std::size_t(std::span<std::byte> buffer)>;
+
+// Returns the first bytes of standard input, as many as it has, up to `bytes`. The next read returns them
+// again.
+[[nodiscard]] std::vector<std::byte> peek_standard_input(std::size_t bytes);
+// Returns false if a read of standard input would wait longer than `patience`.
+[[nodiscard]] bool wait_for_standard_input(std::chrono::milliseconds patience);
 
 // Opens a file like read_file(), with the same errors.
 [[nodiscard]] ByteSource open_source(const std::string& path);

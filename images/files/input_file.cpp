@@ -43,17 +43,29 @@ std::optional<InputFile> open_on_disk(const std::string& path, std::size_t begin
 }
 
 InputFile::InputFile(std::vector<std::byte> whole)
-    : bytes_(std::move(whole)), size_(static_cast<std::int64_t>(bytes_.size())) {}
+    : InputFile(std::make_shared<const std::vector<std::byte>>(std::move(whole))) {}
+
+InputFile::InputFile(std::shared_ptr<const std::vector<std::byte>> whole)
+    : held_(std::move(whole)), bytes_(*held_), size_(static_cast<std::int64_t>(bytes_.size())) {}
 
 InputFile::InputFile(std::vector<std::byte> beginning, std::unique_ptr<FileDescriptor> file,
                      std::int64_t size)
-    : bytes_(std::move(beginning)), file_(std::move(file)), size_(size) {}
+    : held_(std::make_shared<const std::vector<std::byte>>(std::move(beginning))),
+      bytes_(*held_),
+      file_(std::move(file)),
+      size_(size) {}
+
+InputFile InputFile::borrowed(std::span<const std::byte> whole) {
+  InputFile file;
+  file.bytes_ = whole;
+  file.size_ = static_cast<std::int64_t>(whole.size());
+  return file;
+}
 
 std::size_t InputFile::read_at(std::int64_t offset, std::span<std::byte> out) const {
   if (file_ != nullptr) return read_fully(file_->get(), offset, out);
   const std::size_t at = std::min(static_cast<std::size_t>(offset), bytes_.size());
-  const std::span<const std::byte> there =
-      std::span(bytes_).subspan(at, std::min(out.size(), bytes_.size() - at));
+  const std::span<const std::byte> there = bytes_.subspan(at, std::min(out.size(), bytes_.size() - at));
   std::ranges::copy(there, out.begin());
   return there.size();
 }

@@ -18,6 +18,10 @@ class InputFile {
  public:
   InputFile() = default;
   explicit InputFile(std::vector<std::byte> whole);
+  // The same for bytes that others read too.
+  explicit InputFile(std::shared_ptr<const std::vector<std::byte>> whole);
+  // A whole file in the caller's memory, which must outlive this.
+  [[nodiscard]] static InputFile borrowed(std::span<const std::byte> whole);
   // A regular file of `size` bytes that starts with `beginning`.
   InputFile(std::vector<std::byte> beginning, std::unique_ptr<FileDescriptor> file, std::int64_t size);
 
@@ -30,7 +34,8 @@ class InputFile {
   [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::byte> out) const;
 
  private:
-  std::vector<std::byte> bytes_;
+  std::shared_ptr<const std::vector<std::byte>> held_;  // null if the bytes are borrowed
+  std::span<const std::byte> bytes_;
   std::unique_ptr<FileDescriptor> file_;
   std::int64_t size_ = 0;
 };

@@ -38,18 +38,18 @@ PendingInput::PendingInput(std::string path, const DecodeOptions& options, Input
     : path_(std::move(path)), options_(options), kind_(kind) {
   if (path_ == kStandardStream) return;
   try {
-    streamed_ = open_for_streaming(path_, options_);
+    opened_ = open_for_streaming(path_, options_);
   } catch (const Error&) {
     // read() reports the error.
   }
 }
 
 std::int64_t PendingInput::held_bytes() const {
-  return streamed_ ? static_cast<std::int64_t>(streamed_->bytes().size()) : file_size_bytes(path_);
+  return opened_ ? static_cast<std::int64_t>(opened_->bytes().size()) : file_size_bytes(path_);
 }
 
 InputFile PendingInput::read() {
-  if (streamed_) return *std::exchange(streamed_, std::nullopt);
+  if (opened_) return *std::exchange(opened_, std::nullopt);
   const auto read_whole = kind_ == InputKind::any ? read_file : read_regular_file;
   return InputFile(read_whole(path_, max_file_bytes(options_), [&](std::span<const std::byte> beginning) {
     return longest_file(beginning, options_);

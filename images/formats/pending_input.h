@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "images/codecs/codec.h"
 #include "images/files/input_file.h"
@@ -28,6 +29,8 @@ class PendingInput {
  public:
   // Reads a few bytes of a large file, and the beginning of a file read row by row. Leaves errors to read().
   PendingInput(std::string path, const DecodeOptions& options, InputKind kind);
+  // An input that was read already.
+  explicit PendingInput(InputFile file) : opened_(std::move(file)) {}
 
   // Returns how many bytes read() will hold; 0 for missing and for non-regular files.
   [[nodiscard]] std::int64_t held_bytes() const;
@@ -38,8 +41,8 @@ class PendingInput {
  private:
   std::string path_;
   DecodeOptions options_;
-  InputKind kind_;
-  std::optional<InputFile> streamed_;
+  InputKind kind_ = InputKind::any;
+  std::optional<InputFile> opened_;
 };
 
 // Probes and reads an input.

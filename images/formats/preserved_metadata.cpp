@@ -343,6 +343,13 @@ std::optional<Resolution> resolution_of(const FoundMetadata& found) {
   return own->unit == Resolution::Unit::none || same ? exif : own;
 }
 
+std::string_view reshape_reason(const Shape& before, const Shape& after, bool turned) {
+  if (before.width != after.width || before.height != after.height) return "image size changed";
+  if (before.channels != after.channels) return "channels changed";
+  if (before.sample != after.sample) return "bits per sample changed";
+  return turned ? "image was rotated or mirrored upright" : "";
+}
+
 PreservedMetadata keep_metadata(std::span<const std::byte> file, const ImageChanges& use) {
   const Codec* const input = codec_by_content(file);
   if (input == nullptr || input->find_metadata == nullptr) return {};

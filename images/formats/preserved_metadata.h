@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "images/codecs/metadata/metadata.h"
@@ -20,6 +21,10 @@ struct PreservedMetadata {
   std::string unpreserved_profile;           // name of a dropped profile other than sRGB
   std::vector<std::string> lost;  // all other dropped metadata: "EXIF (damaged: ...)", "resolution (resized)"
 };
+
+// Returns why the metadata does not describe a result of another shape, for ImageChanges::reshaped; empty: it
+// does. `turned`: the orientation was applied.
+[[nodiscard]] std::string_view reshape_reason(const Shape& before, const Shape& after, bool turned);
 
 // Finds, checks and adapts the file's metadata: resets the orientation if it was applied or a stage flips or
 // rotates, updates EXIF's sizes and resolution, drops thumbnails and maker notes. Throws only Error(memory).

@@ -7,15 +7,7 @@
 #include <new>
 
 #include "images/memory/block_pool.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define IMGPIPE_SANITIZER_ALLOCATES
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define IMGPIPE_SANITIZER_ALLOCATES
-#endif
+#include "images/memory/sanitizers.h"
 
 #ifndef IMGPIPE_SANITIZER_ALLOCATES
 

@@ -148,8 +148,10 @@ CroppedImage cropped_image(const StageCall<Device>& call) {
 }
 
 CudaStatus launch_crops(DeviceCalls calls, const CudaLaunch& launch) {
-  // All crops of a step have the same size.
-  dim3 grid = moved_grid(cropped_image(*calls.front()).moved, 16, 1);
+  const auto most = [&](auto MovedRows::*size) {
+    return largest_of(calls, [&](const StageCall<Device>& call) { return cropped_image(call).moved.*size; });
+  };
+  dim3 grid = moved_grid({most(&MovedRows::rows), most(&MovedRows::bytes)}, 16, 1);
   return launch_in_groups(
       calls, cropped_image,
       [&]<std::size_t Most>(const ImageGroup<CroppedImage, Most>& group, DeviceCalls part) {

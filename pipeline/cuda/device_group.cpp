@@ -31,6 +31,7 @@ void DeviceGroup::queue(const Passes& passes, EncodingMemory taken) {
   for (int pass = passes.first; pass < passes.end; ++pass) {
     codecs_->upload(pass);
     for (std::size_t i = 0; i < images_.size(); ++i) {
+      if (!images_[i].device_source.empty()) runs_[i].copy_source(images_[i].device_source, pass);
       if (images_[i].source == nullptr) continue;
       const ConstHostView rows = images_[i].source->untyped_view();
       if (!images_[i].is_pinned) context_.pinned.pin(rows.data);
@@ -44,10 +45,12 @@ void DeviceGroup::queue(const Passes& passes, EncodingMemory taken) {
     codecs_->launch_encoding(pass);
   }
   codecs_->queue_results();
+  copy_results();
   for (std::size_t i = 0; i < images_.size(); ++i) {
     const std::size_t last = results_[i].size() - 1;
     for (std::size_t result = 0; result < last; ++result) download(i, result, passes);
-    if (images_[i].keep_pixels || !makes_file(i)) download(i, last, passes);
+    const bool stays = images_[i].device_result.data != nullptr;
+    if (!stays && (images_[i].keep_pixels || !makes_file(i))) download(i, last, passes);
     if (images_[i].histograms != nullptr) runs_[i].download_histograms(*images_[i].histograms);
   }
   context_.mark_end();
@@ -97,6 +100,17 @@ void DeviceGroup::record_spans() {
 
 bool DeviceGroup::makes_file(std::size_t i) const {
   return images_[i].coded.form.kind != DeviceForm::Kind::none;
+}
+
+void DeviceGroup::copy_results() {
+  std::vector<DenseCopy> copies;
+  for (std::size_t i = 0; i < images_.size(); ++i) {
+    if (images_[i].device_result.data != nullptr)
+      copies.push_back({runs_[i].result(), images_[i].device_result});
+  }
+  if (!copies.empty())
+    IMGPIPE_CUDA(
+        static_cast<cudaError_t>(copy_dense(copies, {context_.stream.get(), context_.multiprocessors})));
 }
 
 void DeviceGroup::download(std::size_t i, std::size_t result, const Passes& passes) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "images/error.h"
+#include "kernels/layout/dense.h"
 #include "pipeline/coded_image.h"
 #include "pipeline/cuda/coded_group.h"
 #include "pipeline/cuda/device_run.h"
@@ -24,7 +25,9 @@ struct GroupImage {
   Timeline& timeline;
   CodedImage& coded;  // the parts that the device decodes and encodes, and its results
   std::string track = kDeviceTrack;
-  const Image* source = nullptr;  // uploaded in every pass; nullptr: decoded or uploaded already
+  const Image* source = nullptr;    // uploaded in every pass; nullptr: decoded or uploaded already
+  ConstDeviceView device_source{};  // copied in every pass, if set
+  DenseArray device_result{};       // receives the last result, which is then not downloaded
   bool keep_outputs = false, keep_pixels = false;
   bool steps_apart = false;  // the device's decoder leaves the first steps to their own kernels
   bool is_pinned = false;    // its memory is pinned when allocated, and pinning its pixels has a time row
@@ -68,6 +71,7 @@ class DeviceGroup {
 
   void launch_steps(int pass);
   [[nodiscard]] bool makes_file(std::size_t i) const;
+  void copy_results();
   void download(std::size_t i, std::size_t result, const Passes& passes);
   void drop(std::size_t i);
 

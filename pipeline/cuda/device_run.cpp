@@ -125,14 +125,25 @@ std::size_t DeviceRun::upload(const ConstHostView& rows, std::int64_t first, int
   return end;
 }
 
+void DeviceRun::copy_source(const ConstDeviceView& from, int pass) {
+  const std::size_t start = context_.mark();
+  const DeviceView to = source();
+  IMGPIPE_CUDA(cudaMemcpy2DAsync(
+      to.data, static_cast<std::size_t>(to.stride_bytes), from.data,
+      static_cast<std::size_t>(from.stride_bytes), static_cast<std::size_t>(to.row_bytes()),
+      static_cast<std::size_t>(to.height), cudaMemcpyDeviceToDevice, context_.stream.get()));
+  times_.interval("copy", SpanKind::transfer, to.bytes(), pass, start, context_.mark());
+}
+
 bool DeviceRun::matches(const DeviceRun& other) const {
   const auto alike = [](const FrameType& a, const FrameType& b) {
     return a.color_channels == b.color_channels && a.alpha == b.alpha && a.layout == b.layout &&
            a.sample == b.sample;
   };
   return std::ranges::equal(program_.nodes, other.program_.nodes, [&](const Node& a, const Node& b) {
-    return a.stage == b.stage && a.parameters == b.parameters && a.by_decoder == b.by_decoder &&
-           alike(a.in, b.in) && alike(a.out, b.out);
+    // Stages that cut read the parameters of each image of a group.
+    return a.stage == b.stage && (a.parameters == b.parameters || a.stage->effect == Effect::cuts) &&
+           a.by_decoder == b.by_decoder && alike(a.in, b.in) && alike(a.out, b.out);
   });
 }
 

@@ -73,9 +73,12 @@ class DeviceRun {
 
   // Queues the upload of rows, the first of them row `first` of the image. Returns the mark after it.
   std::size_t upload(const ConstHostView& rows, std::int64_t first, int pass);
+  // Queues a copy of the whole image from elsewhere on the device.
+  void copy_source(const ConstDeviceView& from, int pass);
   // Queues the steps of runs that match(), in shared launches where kernels support them.
   static void launch(std::span<DeviceRun* const> runs, int pass);
-  // Whether both run the same kernels with the same parameters on images with the same channels and layouts.
+  // Whether both run the same kernels on images with the same channels and layouts, with the same parameters
+  // except for cuts.
   [[nodiscard]] bool matches(const DeviceRun& other) const;
   // Result i of the plan, and the last result, which is encoded.
   [[nodiscard]] ConstDeviceView result(std::size_t i) const { return plane(program_.results[i], 0); }

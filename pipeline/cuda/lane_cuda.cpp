@@ -118,6 +118,14 @@ class CudaLane final : public Lane {
     const CurrentDevice device(index_);
     for (Slot& slot : slots_) slot.context.arena.release();
   }
+  [[nodiscard]] std::int64_t held_bytes() const override {
+    std::size_t bytes = 0;
+    for (const Slot& slot : slots_) bytes += slot.context.arena.held_bytes();
+    return static_cast<std::int64_t>(bytes);
+  }
+  void limit_memory(std::int64_t bytes) override {
+    for (Slot& slot : slots_) slot.context.arena.limit(static_cast<std::size_t>(bytes));
+  }
   [[nodiscard]] std::unique_ptr<Engine> make_band_engine(int threads) override {
     return std::make_unique<CudaBandEngine>(device_name_, slots_.front().context, threads);
   }
@@ -142,7 +150,9 @@ class CudaLane final : public Lane {
                          .timeline = image->timeline,
                          .coded = image->coded,
                          .track = track,
-                         .source = decodes ? nullptr : &image->source,
+                         .source = decodes || image->source.empty() ? nullptr : &image->source,
+                         .device_source = image->device_source,
+                         .device_result = image->device_result,
                          .error = &image->error});
     }
     return members;
@@ -159,6 +169,10 @@ class CudaLane final : public Lane {
 
 std::shared_ptr<std::pmr::memory_resource> make_lane_memory(std::int64_t idle_bytes) {
   return std::make_shared<PinnedMemory>(PinnedMemory::When::on_demand, static_cast<std::size_t>(idle_bytes));
+}
+
+void release_idle(std::pmr::memory_resource& memory) {
+  if (auto* const pinned = dynamic_cast<PinnedMemory*>(&memory)) pinned->release_idle();
 }
 
 std::vector<std::unique_ptr<Lane>> make_cuda_lanes(std::span<const int> devices, std::size_t slots,

@@ -110,7 +110,7 @@ void PinnedMemory::pin(const void* block) {
   // No lock is needed: only the block's owner pins it.
   cudaError_t status = register_block(block, bytes);
   if (is_limit(status)) {
-    unmap_idle_pinned();
+    release_idle();
     status = register_block(block, bytes);
   }
   if (is_limit(status)) {
@@ -125,12 +125,11 @@ void PinnedMemory::pin(const void* block) {
   blocks_[block].pinned = true;
 }
 
-void PinnedMemory::unmap_idle_pinned() {
+void PinnedMemory::release_idle() {
   std::vector<std::pair<const void*, Block>> blocks;
   {
     const std::lock_guard lock(mutex_);
     for (auto& [kind, idle] : idle_) {
-      if (!kind.second) continue;
       for (const void* const block : idle) blocks.emplace_back(block, blocks_.extract(block).mapped());
       idle_bytes_ -= kind.first * idle.size();
       idle.clear();

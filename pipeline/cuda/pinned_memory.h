@@ -39,6 +39,9 @@ class PinnedMemory final : public std::pmr::memory_resource {
   // recorded (take_device_warnings()). Throws Error(device).
   void pin(const void* block);
 
+  // Unpins and unmaps all idle blocks.
+  void release_idle();
+
  private:
   struct Block {
     std::size_t bytes = 0;
@@ -46,7 +49,6 @@ class PinnedMemory final : public std::pmr::memory_resource {
   };
 
   void unmap(const void* block, const Block& about) const;
-  void unmap_idle_pinned();
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
   void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override;
   [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {

@@ -14,7 +14,7 @@ Image& BandMemory::place(BandSlot& slot, ValueId value, int i) const {
     timed(slot, "pin", SpanKind::host, 0,
           [&] { image = Image(bands_.places()[place].plane, job_.device->staging()); });
   }
-  if (image.empty()) image = Image(bands_.places()[place].plane);
+  if (image.empty()) image = Image(bands_.places()[place].plane, job_.memory);
   return image;
 }
 

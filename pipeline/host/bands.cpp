@@ -333,6 +333,8 @@ class BandPass {
 }  // namespace
 
 void run_chain(const ChainJob& job, HostThreads& threads) {
+  const bool moves_nothing = job.reader == nullptr && job.writer == nullptr;
+  if (moves_nothing && job.chain.first == job.chain.end) return;
   for (ValueId i = 0; i < job.plan.program.values.size(); ++i) {
     if (job.plan.made_in(i, job.chain) && job.plan.is_whole(i, job.chain)) job.whole.make(i);
   }

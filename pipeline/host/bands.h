@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory_resource>
 
 #include "pipeline/chains.h"
 #include "pipeline/engine.h"
@@ -32,6 +33,7 @@ struct ChainJob {
   Timeline& timeline;
   int pass = 0;
   BandDevice* device = nullptr;  // if set, runs the nodes instead of the threads
+  std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // of the bands' rows
 };
 
 // Rethrows exceptions of reader, writer, memory and device; reader and writer are then unusable.

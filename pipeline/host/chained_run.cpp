@@ -18,7 +18,13 @@ namespace {
 // Whether only the file is kept.
 bool is_streamed(const MemoryEstimateRequest& question) {
   return question.writer != nullptr && question.repeat == 0 && !question.keep_source &&
-         !question.keep_outputs && !question.keep_pixels;
+         !question.keep_outputs && !question.keep_pixels && !question.target_in_memory;
+}
+
+// Whether only pixels are kept, which come from or go to the caller's memory.
+bool is_between_arrays(const MemoryEstimateRequest& question) {
+  return (question.source_in_memory || question.target_in_memory) && question.repeat == 0 &&
+         !question.keep_source && !question.keep_outputs;
 }
 
 Keep keep_of(const MemoryEstimateRequest& question) {
@@ -27,7 +33,10 @@ Keep keep_of(const MemoryEstimateRequest& question) {
 
 // On a device chains are as long as possible, whatever is kept.
 ChainLength length_of(const MemoryEstimateRequest& question, bool on_device) {
-  if (!on_device) return is_streamed(question) ? ChainLength::longest : ChainLength::step;
+  if (!on_device) {
+    const bool longest = is_streamed(question) || is_between_arrays(question);
+    return longest ? ChainLength::longest : ChainLength::step;
+  }
   const bool keeps_source = question.repeat > 0 || question.keep_source;
   return keeps_source ? ChainLength::longest_on_device_after_decoding : ChainLength::longest_on_device;
 }
@@ -107,7 +116,7 @@ class ChainsMemory {
     for (ValueId i = 0; i < plan_.program.values.size(); ++i) {
       const Lifetime& life = plan_.program.lives[i];
       const bool lives = made_before || (life.made_at <= end && life.last_read_at > first);
-      if (lives && crosses_chains(i)) bytes += plan_.program.values[i].bytes();
+      if (lives && crosses_chains(i) && !is_callers(i)) bytes += plan_.program.values[i].bytes();
     }
     return bytes;
   }
@@ -119,6 +128,14 @@ class ChainsMemory {
       if (const auto counts = node.counts_out()) bytes += plan_.program.values[*counts].bytes();
     }
     return bytes;
+  }
+
+  // Whether the caller has the memory of a value.
+  [[nodiscard]] bool is_callers(ValueId value) const {
+    if (value == 0 && question_.keep_source) return false;
+    const std::vector<ValueId>& results = plan_.program.results;
+    if (question_.target_in_memory && value == results.back()) return true;
+    return question_.source_in_memory && value == 0 && std::ranges::find(results, value) == results.end();
   }
 
   [[nodiscard]] bool crosses_chains(ValueId value) const {
@@ -143,14 +160,19 @@ class ChainsMemory {
 
 class ChainedRun {
  public:
-  ChainedRun(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* device)
+  ChainedRun(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* device,
+             std::pmr::memory_resource* memory)
       : job_(job),
         outcome_(outcome),
         threads_(threads),
         device_(device),
+        memory_(is_between_arrays(memory_estimate_request(job, outcome.plan))
+                    ? memory
+                    : std::pmr::new_delete_resource()),
         plan_(chained_plan(memory_estimate_request(job, outcome.plan), device != nullptr)),
-        whole_(plan_.program, outcome.histograms) {
+        whole_(plan_.program, outcome.histograms, memory_) {
     outcome.histograms.resize(outcome.plan.steps.size());
+    whole_.use_memory_of(job);
   }
 
   void run() {
@@ -179,13 +201,14 @@ class ChainedRun {
     }
     run_chain({.plan = plan_,
                .chain = chain,
-               .reader = chain.decodes ? job_.reader.get() : nullptr,
+               .reader = chain.decodes && job_.source.empty() ? job_.reader.get() : nullptr,
                .writer = plan_.streamed && chain.last ? job_.writer.get() : nullptr,
                .sink = job_.sink,
                .whole = whole_,
                .timeline = outcome_.timeline,
                .pass = pass,
-               .device = device_},
+               .device = device_,
+               .memory = memory_},
               threads_);
     for (const Node& node : plan_.tables_of(chain)) whole_.free(*node.table_out());
     if (!last) return;
@@ -229,14 +252,16 @@ class ChainedRun {
   Outcome& outcome_;
   HostThreads& threads_;
   BandDevice* device_;
+  std::pmr::memory_resource* memory_;
   const ChainedPlan plan_;
   WholeBuffers whole_;
 };
 
 }  // namespace
 
-void run_chains(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* device) {
-  ChainedRun(job, outcome, threads, device).run();
+void run_chains(Job& job, Outcome& outcome, HostThreads& threads, BandDevice* device,
+                std::pmr::memory_resource* memory) {
+  ChainedRun(job, outcome, threads, device, memory).run();
 }
 
 MemoryNeed chains_need(const MemoryEstimateRequest& question, bool on_device) {

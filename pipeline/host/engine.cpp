@@ -25,6 +25,12 @@ class MemoryReader final : public Reader {
   std::int64_t next_row_ = 0;
 };
 
+// Whether images and bands of a plan take so little that estimating it would take longer than a stage.
+bool is_small(const Plan& plan) {
+  constexpr std::int64_t kFewBytes = std::int64_t{2} << 20;
+  return plan.input.bytes() + bytes_of_steps(plan) + table_bytes_of(plan) <= kFewBytes;
+}
+
 }  // namespace
 
 // The estimate for a device: the decoded image during the upload, the results, and kept images of
@@ -49,9 +55,10 @@ MemoryNeed Engine::memory_need(const MemoryEstimateRequest& question) const {
 }
 
 void Engine::check_memory(Job& job, const Plan& plan) const {
+  if (!job.source.empty() && is_small(plan)) return;
   try {
     if (!job.need) job.need = memory_need(memory_estimate_request(job, plan));
-    check_available(job.need->with_threads(threads()));
+    check_available(job.need->with_threads(threads()) - kept_bytes());
   } catch (const Error&) {
     if (!job.reader->use_less_memory()) throw;
     check_available(memory_need(memory_estimate_request(job, plan)).with_threads(threads()));
@@ -65,6 +72,10 @@ Outcome Engine::run(Job job) {
   try {
     check_memory(job, outcome.plan);
     execute(job, outcome);
+    if (!job.target.empty() && outcome.pixels.data != job.target.data) {
+      copy_pixels(outcome.pixels, job.target);
+      outcome.pixels = outcome.results.back() = job.target;
+    }
   } catch (...) {
     Outcome failed;
     failed.error = std::current_exception();

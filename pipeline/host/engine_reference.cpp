@@ -23,7 +23,14 @@ class ReferenceRun {
     outcome.histograms.resize(outcome.plan.steps.size());
   }
 
-  void set_source(Image source) { whole_.set(0, std::move(source)); }
+  void use_memory_of(const Job& job) { whole_.use_memory_of(job); }
+
+  void read(Reader& reader, Timeline::Running& span) {
+    whole_.make(0);
+    reader.read_rows(whole_.plane(0, 0));
+    span.set_name(decode_row(reader));
+    outcome_.warnings = reader.warnings();
+  }
 
   // `last`: frees each value after its last use.
   void run(int pass, bool last) {
@@ -66,7 +73,7 @@ class ReferenceEngine final : public Engine {
  public:
   explicit ReferenceEngine(int threads) : threads_(threads) {}
   [[nodiscard]] std::string_view implementation() const override { return "reference"; }
-  [[nodiscard]] std::string device_name() const override { return host_info().processor; }
+  [[nodiscard]] std::string device_name() const override { return host_processor(); }
   [[nodiscard]] double copy_bandwidth() override { return measure_host_copy_bandwidth(1); }
 
   // The maximum of decoding, each node, and encoding. At a node: the live values (with repeat, all values
@@ -99,14 +106,11 @@ class ReferenceEngine final : public Engine {
   void execute(Job& job, Outcome& outcome) override {
     const Keep keep{.source = job.keep_source, .outputs = job.keep_outputs};
     ReferenceRun run(outcome, keep);
-    {
+    run.use_memory_of(job);
+    if (job.source.empty()) {
       auto span = outcome.timeline.span("decode", SpanKind::host, outcome.plan.input.bytes());
-      Image source(outcome.plan.input);
-      job.reader->read_rows(source.untyped_view());
-      span.set_name(decode_row(*job.reader));
-      outcome.warnings = job.reader->warnings();
+      run.read(*job.reader, span);
       job.reader.reset();
-      run.set_source(std::move(source));
     }
     if (job.repeat > 0) run.run(kWarmUpPass, false);
     const int passes = std::max(1, job.repeat);

@@ -1,5 +1,6 @@
 #include "pipeline/host/whole_buffers.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "pipeline/engine.h"
@@ -9,22 +10,41 @@ namespace imgpipe {
 void WholeBuffers::make(ValueId value) {
   if (holds(value)) return;
   const Value& wanted = program_.values[value];
-  for (int i = 0; i < wanted.planes(); ++i)
-    held_[value].images[static_cast<std::size_t>(i)] = Image(wanted.plane());
+  const bool is_result = std::ranges::find(program_.results, value) != program_.results.end();
+  for (int i = 0; i < wanted.planes(); ++i) {
+    held_[value].images[static_cast<std::size_t>(i)] =
+        Image(wanted.plane(), is_result ? std::pmr::new_delete_resource() : memory_);
+  }
   held_[value].table.resize(static_cast<std::size_t>(wanted.table_bytes));
 }
 
+void WholeBuffers::use_memory_of(const Job& job) {
+  const bool keeps_target = program_.results.back() == 0 && job.keep_source;  // Engine::run() copies it
+  if (!job.target.empty() && !keeps_target) held_[program_.results.back()].target = job.target;
+  if (job.source.empty()) return;
+  const bool is_result = std::ranges::find(program_.results, ValueId{0}) != program_.results.end();
+  if (!is_result && !job.keep_source) {
+    set_view(0, job.source);
+  } else {
+    make(0);
+    copy_pixels(job.source, plane(0, 0));
+  }
+}
+
 bool WholeBuffers::holds(ValueId value) const {
-  return !held_[value].images[0].empty() || !held_[value].foreign.empty();
+  const Held& held = held_[value];
+  return !held.images[0].empty() || !held.foreign.empty() || !held.target.empty();
 }
 
 HostView WholeBuffers::plane(ValueId value, int i) {
-  return held_[value].images[static_cast<std::size_t>(i)].untyped_view();
+  Held& held = held_[value];
+  return held.target.empty() ? held.images[static_cast<std::size_t>(i)].untyped_view() : held.target;
 }
 
 ConstHostView WholeBuffers::plane(ValueId value, int i) const {
   const Held& held = held_[value];
-  return held.foreign.empty() ? held.images[static_cast<std::size_t>(i)].untyped_view() : held.foreign;
+  if (!held.foreign.empty()) return held.foreign;
+  return held.target.empty() ? held.images[static_cast<std::size_t>(i)].untyped_view() : held.target;
 }
 
 std::byte* WholeBuffers::data(ValueId value) {

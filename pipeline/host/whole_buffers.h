@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory_resource>
 #include <vector>
 
 #include "images/image.h"
@@ -11,16 +12,21 @@
 
 namespace imgpipe {
 
+struct Job;
 struct Outcome;
 
 class WholeBuffers {
  public:
-  // `histograms`: receives the counts, by step.
-  WholeBuffers(const Program& program, std::vector<std::vector<std::uint64_t>>& histograms)
-      : program_(program), histograms_(histograms), held_(program.values.size()) {}
+  // `histograms`: receives the counts, by step. `memory`: of planes that are not a result.
+  WholeBuffers(const Program& program, std::vector<std::vector<std::uint64_t>>& histograms,
+               std::pmr::memory_resource* memory = std::pmr::new_delete_resource())
+      : program_(program), histograms_(histograms), memory_(memory), held_(program.values.size()) {}
 
   // Allocates the planes or the table of a value, unless they exist. Throws as Image does.
   void make(ValueId value);
+  // Uses the job's source and target as the first value and the last result. A source that is itself a
+  // result, or kept, is copied.
+  void use_memory_of(const Job& job);
   // Sets a value to an image, or to a view that the caller keeps valid.
   void set(ValueId value, Image image) { held_[value].images[0] = std::move(image); }
   void set_view(ValueId value, const ConstHostView& view) { held_[value].foreign = view; }
@@ -45,10 +51,12 @@ class WholeBuffers {
   struct Held {
     std::array<Image, 3> images;
     ConstHostView foreign;
+    HostView target;
     std::vector<std::byte> table;
   };
   const Program& program_;
   std::vector<std::vector<std::uint64_t>>& histograms_;
+  std::pmr::memory_resource* memory_;
   std::vector<Held> held_;  // by ValueId
 };
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <thread>
+#include <unordered_map>
 #include <utility>
 
 #include "images/files/output_file.h"
@@ -23,15 +25,45 @@
 
 namespace imgpipe {
 
+namespace {
+
+// The items of a list that grows, each until its image ends. Thread-safe.
+class GrowingItems {
+ public:
+  void add(BatchItem item) {
+    const std::lock_guard lock(mutex_);
+    items_.emplace(next_++, std::move(item));
+  }
+  [[nodiscard]] BatchItem at(std::size_t index) const {
+    const std::lock_guard lock(mutex_);
+    return items_.at(index);
+  }
+  void remove(std::size_t index) noexcept {
+    const std::lock_guard lock(mutex_);
+    items_.erase(index);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::size_t next_ = 0;
+  std::unordered_map<std::size_t, BatchItem> items_;
+};
+
+}  // namespace
+
 class Batch::Work {
  public:
-  Work(BatchItems items, BatchSettings settings)
+  explicit Work(BatchSettings settings,
+                std::shared_ptr<GrowingItems> growing = std::make_shared<GrowingItems>())
+      : Work({0, [growing](std::size_t i) { return growing->at(i); }}, std::move(settings), growing) {}
+  Work(BatchItems items, BatchSettings settings, std::shared_ptr<GrowingItems> growing = nullptr)
       : items_(std::move(items)),
+        growing_(std::move(growing)),
         settings_(std::move(settings)),
-        max_workers_(workers_for(settings_, items_.size())),
+        max_workers_(workers_for(settings_, expected_items())),
         memory_engine_(settings_.pages ? nullptr : settings_.make_engine(1)),
         pages_(settings_, max_workers_, origin_),
-        queue_(items_.size(), settings_),
+        queue_(items_.size(), settings_, growing_ == nullptr),
         active_workers_(max_workers_),
         lanes_(settings_, queue_, max_workers_,
                {[this](EntryPointer entry, const Error& error) { fail_input(std::move(entry), error); },
@@ -43,7 +75,7 @@ class Batch::Work {
     if (!settings_.pages) pool_limit_.emplace(settings_.memory_bytes);
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
-    workers_ = start_workers(settings_, items_.size(), [this](std::size_t i) {
+    workers_ = start_workers(settings_, expected_items(), [this](std::size_t i) {
       Worker worker(i + 1, settings_);
       if (settings_.pages && !has_engine(worker)) return;
       while (work_once(worker, std::nullopt)) {
@@ -73,7 +105,22 @@ class Batch::Work {
     // The worker had no memory for the message.
     if (result && result->failed && result->reason.empty())
       result->reason = printable(items_[result->item].input) + ": " + no_memory().what();
+    if (result && growing_) growing_->remove(result->item);
     return result;
+  }
+
+  void add(BatchItem item) {
+    growing_->add(std::move(item));
+    queue_.add_item();
+  }
+
+  // Records the batch's first fatal error.
+  void abort_batch(const Error& error) noexcept {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!fatal_) fatal_ = error;
+    }
+    queue_.stop();
   }
 
   [[nodiscard]] int workers() const { return std::max(1, static_cast<int>(workers_.size())); }
@@ -88,6 +135,10 @@ class Batch::Work {
   }
 
  private:
+  [[nodiscard]] std::size_t expected_items() const {
+    return growing_ ? std::numeric_limits<std::size_t>::max() : items_.size();
+  }
+
   // Returns false when there is nothing more to do.
   bool work_once(Worker& worker, std::optional<std::chrono::milliseconds> patience) noexcept {
     BatchQueue::WorkItem work;
@@ -197,7 +248,10 @@ class Batch::Work {
   // begins again later.
   bool read(EntryPointer& entry) {
     ImageJob& image = *entry->job;
-    PendingInput input(image.files().input, settings_.decode, InputKind::regular_only);
+    const ImageFiles& files = image.files();
+    PendingInput input = files.content != nullptr
+                             ? PendingInput(InputFile(files.content))
+                             : PendingInput(files.input, settings_.decode, InputKind::regular_only);
     const std::int64_t file_bytes = input.held_bytes();
     refuse_beyond_limit(image, file_bytes);
     if (!queue_.may_read(entry, file_bytes)) return false;
@@ -260,6 +314,7 @@ class Batch::Work {
   void write(EntryPointer& entry) {
     entry->job->write();
     entry->result.output_bytes = entry->job->output_bytes();
+    entry->result.file = entry->job->take_file();
     finish(entry);
   }
 
@@ -328,17 +383,9 @@ class Batch::Work {
     error = error_of([&] { lanes_.end_finding(); });
   }
 
-  // Records the batch's first fatal error.
-  void abort_batch(const Error& error) noexcept {
-    {
-      const std::lock_guard lock(mutex_);
-      if (!fatal_) fatal_ = error;
-    }
-    queue_.stop();
-  }
-
   const Timeline::Clock::time_point origin_ = Timeline::Clock::now();
   const BatchItems items_;
+  const std::shared_ptr<GrowingItems> growing_;  // set: the source of items_
   BatchSettings settings_;
   const int max_workers_;
   std::optional<BlockPoolLimit> pool_limit_;     // without pages
@@ -357,7 +404,21 @@ class Batch::Work {
 
 Batch::Batch(BatchItems items, BatchSettings settings)
     : work_(std::make_unique<Work>(std::move(items), std::move(settings))) {}
+Batch::Batch(BatchSettings settings) : work_(std::make_unique<Work>(std::move(settings))) {}
 Batch::~Batch() = default;
+
+void Batch::add(BatchItem item) {
+  work_->add(std::move(item));
+}
+void Batch::end_list() {
+  work_->queue().complete();
+}
+void Batch::release_file(std::int64_t bytes) {
+  work_->queue().release_file(bytes);
+}
+void Batch::abort(const Error& error) {
+  work_->abort_batch(error);
+}
 
 std::optional<BatchResult> Batch::next(std::chrono::milliseconds patience) {
   return work_->next(patience);

@@ -46,6 +46,9 @@ struct BatchItem {
   std::string output;  // a path, its directory made before the first byte; none with make_row_consumer
   Format format = Format::png;
   std::optional<Provenance> made_of{};  // as in ImageFiles
+  // As in ImageFiles. Without pages only.
+  std::shared_ptr<const std::vector<std::byte>> content{};
+  bool stays_in_memory = false;
 };
 
 // The inputs of a batch, each made on request, so that a hundred thousand paths are not stored twice.
@@ -166,16 +169,27 @@ struct BatchResult {
   // From the first span on a lane to the last. Zero without a lane.
   std::array<Interval, kParts> on_lane{};
   std::vector<Span> spans;  // with keep_spans; their tracks name the worker and the slot
+  EncodedFile file;         // of an output that stays in memory
 };
 
 class Batch {
  public:
   // Starts at once. Precondition: no two outputs are equal, and none is an input.
   Batch(BatchItems items, BatchSettings settings);
+  // Starts with a list that grows: by add(), until end_list().
+  explicit Batch(BatchSettings settings);
   // Drops images that have not begun, and waits for the others.
   ~Batch();
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
+
+  // Adds the image with the next number. The batch drops the item, and its content, when the image ends.
+  void add(BatchItem item);
+  void end_list();
+  // Outputs that stay in memory count as memory of the batch until they are released.
+  void release_file(std::int64_t bytes);
+  // Ends the batch early with this error, as fatal() returns it.
+  void abort(const Error& error);
 
   // Returns the next ended image, in order of completion; nullopt if none ends within `patience`, or if there
   // are no more. Only one thread may call this.

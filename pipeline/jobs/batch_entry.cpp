@@ -34,6 +34,8 @@ ImageFiles image_files(const BatchItem& item, std::size_t number) {
           .output_name = printable(item.output),
           .format = item.format,
           .number = number,
+          .content = item.content,
+          .stays_in_memory = item.stays_in_memory,
           .made_of = item.made_of};
 }
 

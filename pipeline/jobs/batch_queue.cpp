@@ -7,12 +7,29 @@
 
 namespace imgpipe {
 
-BatchQueue::BatchQueue(std::size_t items, const BatchSettings& settings)
+BatchQueue::BatchQueue(std::size_t items, const BatchSettings& settings, bool is_complete)
     : items_(items),
+      is_complete_(is_complete),
       jobs_(std::max(1, settings.jobs)),
       threads_(settings.threads),
       memory_bytes_(settings.memory_bytes),
       memory_is_limit_(settings.memory_is_limit) {}
+
+void BatchQueue::add_item() {
+  {
+    const std::lock_guard lock(mutex_);
+    ++items_;
+  }
+  work_ready_.notify_one();
+}
+
+void BatchQueue::complete() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_complete_ = true;
+  }
+  notify();
+}
 
 BatchQueue::WorkItem BatchQueue::next(std::optional<std::chrono::milliseconds> patience) {
   std::unique_lock lock(mutex_);
@@ -61,7 +78,7 @@ bool BatchQueue::may_read(EntryPointer& entry, std::int64_t bytes, std::int64_t 
     const bool alone = reading_bytes_ == 0 && admitted_bytes_ == 0;
     // At most a quarter of the memory is for waiting files; the rest is for processing.
     const bool few = reading_bytes_ == 0 || reading_bytes_ + bytes <= memory_bytes_ / 4;
-    if (alone || (few && admitted_bytes_ + reading_bytes_ + bytes <= memory_bytes_)) {
+    if (alone || (few && taken_bytes() + bytes <= memory_bytes_)) {
       entry->counted = {bytes, 0, outside};
       reading_bytes_ += bytes;
       set_outside(outside_bytes_ + outside);
@@ -113,6 +130,7 @@ void BatchQueue::end(EntryPointer entry) noexcept {
   {
     const std::lock_guard lock(mutex_);
     release(counted);
+    file_bytes_ += static_cast<std::int64_t>(ended.front().file.size_bytes());
     peak_admitted_bytes_ = std::max(peak_admitted_bytes_, ended.front().needed_bytes);
     results_.splice(results_.end(), ended);
   }
@@ -127,6 +145,14 @@ void BatchQueue::drop(EntryPointer entry) noexcept {
     release(counted);
   }
   notify();
+}
+
+void BatchQueue::release_file(std::int64_t bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    file_bytes_ -= bytes;
+  }
+  work_ready_.notify_all();
 }
 
 void BatchQueue::hold(bool held) {
@@ -181,15 +207,21 @@ std::int64_t BatchQueue::peak_admitted_bytes() const {
 
 // Whether no image is or will be in progress.
 bool BatchQueue::idle() const {
-  return in_flight_ == 0 && (stopping_ || (next_item_ == items_ && again_.empty()));
+  return in_flight_ == 0 && (stopping_ || (is_complete_ && next_item_ == items_ && again_.empty()));
 }
 
+std::int64_t BatchQueue::taken_bytes() const {
+  return admitted_bytes_ + reading_bytes_ + file_bytes_;
+}
+
+// Outputs in memory wait for those of earlier images; at most a quarter of the memory is for them.
 bool BatchQueue::may_open() const {
+  if (file_bytes_ > memory_bytes_ / 4 && in_flight_ > 0) return false;
   return !stopping_ && !held_ && !reading_full_ && (next_item_ < items_ || !again_.empty());
 }
 
 std::size_t BatchQueue::left_locked() const {
-  return items_ - next_item_ + again_.size() + in_flight_;
+  return items_ - next_item_ + again_.size() + in_flight_ + (is_complete_ ? 0 : next_item_);
 }
 
 // Whether a waiting image can be admitted. With a memory limit, an image that fits only alone is admitted
@@ -197,7 +229,7 @@ std::size_t BatchQueue::left_locked() const {
 // still being read must be parked or dropped first.
 bool BatchQueue::may_admit(const BatchEntry& entry) {
   const std::int64_t more = entry.need.bytes - entry.counted.file_bytes;
-  if (admitted_bytes_ + reading_bytes_ + more <= memory_bytes_) return true;
+  if (taken_bytes() + more <= memory_bytes_) return true;
   if (admitted_bytes_ > 0) return false;
   if (!memory_is_limit_) return true;
   while (parked_.size() > 1) {
@@ -212,7 +244,8 @@ bool BatchQueue::may_admit(const BatchEntry& entry) {
 
 // Gives an image more than one thread only while there are fewer images than threads.
 int BatchQueue::threads_now() const {
-  const auto at_once = std::clamp<std::size_t>(left_locked(), 1, static_cast<std::size_t>(jobs_));
+  const auto jobs = static_cast<std::size_t>(jobs_);
+  const auto at_once = is_complete_ ? std::clamp<std::size_t>(left_locked(), 1, jobs) : jobs;
   return std::max(1, threads_ / static_cast<int>(at_once));
 }
 
@@ -232,7 +265,7 @@ void BatchQueue::set_outside(std::int64_t bytes) {
 
 // Grants an admitted image as many threads as there is memory for.
 int BatchQueue::grant_threads(BatchEntry& entry) {
-  const std::int64_t free_bytes = std::max<std::int64_t>(0, memory_bytes_ - admitted_bytes_ - reading_bytes_);
+  const std::int64_t free_bytes = std::max<std::int64_t>(0, memory_bytes_ - taken_bytes());
   int threads =
       entry.in_bands() ? threads_ : threads_now();  // a device processes one image in bands at a time
   if (memory_is_limit_) threads = entry.need.threads_within(threads, entry.need.bytes + free_bytes);

@@ -18,7 +18,11 @@ namespace imgpipe {
 // Thread-safe. A function that throws (std::bad_alloc) changes nothing, and the caller keeps the entry.
 class BatchQueue {
  public:
-  BatchQueue(std::size_t items, const BatchSettings& settings);
+  // `is_complete` false: items may be added until complete().
+  BatchQueue(std::size_t items, const BatchSettings& settings, bool is_complete = true);
+
+  void add_item();
+  void complete();
 
   enum class Action { open, process, encode, wait, end };
   struct WorkItem {
@@ -40,8 +44,10 @@ class BatchQueue {
   void queue_for_encoding(EntryPointer&& entry);
   // Takes an image whose lane broke: it begins again.
   void begin_again(EntryPointer&& entry);
-  // Ends an image; its memory is released before another is admitted.
+  // Ends an image; its memory is released before another is admitted, except for an output in memory.
   void end(EntryPointer entry) noexcept;
+
+  void release_file(std::int64_t bytes);
 
   // While held, no image begins: decoding faster than the lanes process would only fill memory.
   void hold(bool held);
@@ -50,7 +56,7 @@ class BatchQueue {
   // Begins no more images and drops those that wait for memory.
   void stop();
 
-  // Images that have not ended.
+  // Images that have not ended. A list that grows is expected to grow as much again.
   [[nodiscard]] std::size_t left() const;
   [[nodiscard]] std::optional<BatchResult> next_result(std::chrono::milliseconds patience);
   [[nodiscard]] bool finished() const;
@@ -59,6 +65,7 @@ class BatchQueue {
  private:
   [[nodiscard]] bool idle() const;
   [[nodiscard]] bool may_open() const;
+  [[nodiscard]] std::int64_t taken_bytes() const;
   [[nodiscard]] std::size_t left_locked() const;
   [[nodiscard]] bool may_admit(const BatchEntry& entry);
   [[nodiscard]] int threads_now() const;
@@ -70,7 +77,8 @@ class BatchQueue {
   void release(const BatchEntry::Counted& counted);
   void notify();
 
-  const std::size_t items_;
+  std::size_t items_;
+  bool is_complete_;
   const int jobs_, threads_;
   const std::int64_t memory_bytes_;
   const bool memory_is_limit_;
@@ -86,6 +94,7 @@ class BatchQueue {
   std::list<BatchResult> results_;
   std::int64_t reading_bytes_ = 0;  // of files that are read but not admitted
   std::int64_t admitted_bytes_ = 0, peak_admitted_bytes_ = 0;
+  std::int64_t file_bytes_ = 0;     // of outputs in memory
   std::int64_t outside_bytes_ = 0;  // of the admitted bytes, those not from the pool
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
-#include <string_view>
 #include <utility>
 
 #include "images/error.h"
@@ -16,17 +15,6 @@
 #include "pipeline/statistics/series_range.h"
 
 namespace imgpipe {
-namespace {
-
-// Returns why the input's metadata does not describe a result of another shape; empty: it does.
-std::string_view reshape_reason(const Shape& before, const Shape& after, bool turned) {
-  if (before.width != after.width || before.height != after.height) return "image size changed";
-  if (before.channels != after.channels) return "channels changed";
-  if (before.sample != after.sample) return "bits per sample changed";
-  return turned ? "image was rotated or mirrored upright" : "";
-}
-
-}  // namespace
 
 std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
   if (loss == DepthLoss::none) return {};
@@ -137,6 +125,7 @@ void ImageJob::make_output() {
     if (stack_ != nullptr) encode.in_stack = std::make_shared<const StackPosition>(stack_->next);
     writer_ = make_writer(files_.format, shape, encode);
     image_.coded = coded_image_for(writer_.get());
+    if (files_.stays_in_memory) return;
     if (stack_ == nullptr) output_ = std::make_unique<OutputFile>(files_.output, settings_.sync);
     if (is_large_file(*writer_) && output().is_replaced())
       sink_ = [this](std::span<const std::byte> bytes) { append(bytes); };
@@ -228,6 +217,10 @@ void ImageJob::write() {
     naming(files_.input_name, consumer_.accept);
     output_bytes_ = consumer_.output_bytes;
     encoded_ = {};
+    return;
+  }
+  if (files_.stays_in_memory) {
+    output_bytes_ = static_cast<std::int64_t>(encoded_.size_bytes());
     return;
   }
   const auto left = static_cast<std::int64_t>(encoded_.size_bytes());

@@ -5,12 +5,14 @@
 //                                               --> stage, a lane             --> write
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "images/codecs/codec.h"
@@ -43,6 +45,9 @@ struct ImageFiles {
   std::string input_name, output_name;  // for messages: printable
   Format format = Format::png;          // of the output
   std::size_t number = 0;               // index in a batch
+  // The bytes of the input, already read. `input` is only its name then.
+  std::shared_ptr<const std::vector<std::byte>> content{};
+  bool stays_in_memory = false;  // the output is taken by take_file(); `output` is only its name then
   std::optional<PageOfInput> page{};
   // The provenance for the output's mark; if its content hash is unknown, reading the input computes it.
   // nullopt: the input has no name.
@@ -152,6 +157,8 @@ class ImageJob {
 
   // Writes the rest of the file and puts it in place, or calls RowConsumer::accept.
   void write();
+  // After write(): the file of an output that stays in memory.
+  [[nodiscard]] EncodedFile take_file() { return std::exchange(encoded_, {}); }
 
   void release() noexcept;
 

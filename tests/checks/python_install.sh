@@ -13,7 +13,7 @@ trap 'rm -rf --one-file-system "$work"' EXIT
 cmake --install "$build" --component python --prefix "$work/prefix" >/dev/null
 installed=$(cd "$work/prefix" && find . -type f | sed 's/_core\.[^/]*\.so$/_core.so/' | LC_ALL=C sort | tr '\n' ' ')
 wanted=$(cd "$(dirname "$0")/../../app/python/imgpipe" && find . -type f -not -path '*/__pycache__/*' -printf '%P\n')
-wanted=$(printf './imgpipe/%s\n' $wanted _core.pyi _core.so | LC_ALL=C sort | tr '\n' ' ')
+wanted=$(printf './imgpipe/%s\n' $wanted _core.pyi _core.so ops.py | LC_ALL=C sort | tr '\n' ' ')
 [ "$installed" = "$wanted" ] || { echo "python_install: $installed is not $wanted" >&2; exit 1; }
 
 cd "$work"

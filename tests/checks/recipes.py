@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the commands of README's recipes and of docs/recipes.md unchanged, each page's in its own directory with small
-images of the names they use.
+"""Runs the commands of README's recipes, of docs/recipes.md and of docs/tar.md unchanged, each page's in its own
+directory with small images or archives of the names they use.
 
     recipes.py IMGPIPE     exit 1 and the command if one fails
 
@@ -74,6 +74,22 @@ def run(program, page, lines):
     return True
 
 
+def run_archives(program):
+    """Whether the command lines of docs/tar.md succeed, in a shell."""
+    with open(os.path.join(ROOT, "docs", "tar.md"), encoding="utf-8") as file:
+        lines = re.search(r"^```\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL).group(1)
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(os.path.abspath(program), os.path.join(folder, "imgpipe"))
+        environment = {**os.environ, "PATH": folder + ":" + os.environ["PATH"]}
+        make = ("for n in 0 1 2 3; do imgpipe synth $n.jpg --pattern photo --size 40x30 -q && echo $n >$n.cls && "
+                "tar cf shard-000$n.tar $n.jpg $n.cls; done\n")
+        done = subprocess.run(["bash", "-eo", "pipefail"], input=make + lines, cwd=folder, env=environment,
+                              capture_output=True, text=True)
+        if done.returncode != 0:
+            print(f"docs/tar.md ends with {done.returncode}:\n{done.stdout}{done.stderr}")
+        return done.returncode == 0
+
+
 def main(arguments):
     if len(arguments) != 1:
         print(__doc__, file=sys.stderr)
@@ -83,6 +99,8 @@ def main(arguments):
         assert len(lines) >= 5 and images_of(lines), lines
         if not run(program, page, lines):
             return 1
+    if not run_archives(program):
+        return 1
     print(f"recipes: {sum(len(lines) for _, lines in pages)} commands run")
     return 0
 

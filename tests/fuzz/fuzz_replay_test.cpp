@@ -16,10 +16,12 @@
 #include "tests/support/profiles.h"
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/tar_file.h"
 #include "tests/support/test_paths.h"
 #include "tests/support/tiff_seeds.h"
 #include "tests/support/webp_file.h"
 
+int fuzz_archive(const std::uint8_t* data, std::size_t size);
 int fuzz_decode(const std::uint8_t* data, std::size_t size);
 int fuzz_exif(const std::uint8_t* data, std::size_t size);
 int fuzz_info(const std::uint8_t* data, std::size_t size);
@@ -99,6 +101,32 @@ TEST(FuzzReplay, Stream) {
   stream = stream + bytes_of("P2 2 2 9 1 2 3 4\nP1 3 2 101 010 P4 8 1 x");
   for (const Bytes& front : {number(0, 1), number(1, 1), number(60, 1), number(255, 1)})
     replay_mutated(fuzz_stream, front + stream, 500, random);
+}
+
+TEST(FuzzReplay, Archive) {
+  std::mt19937 random(17);
+  const std::string long_name(300, 'n');
+  // A pax record states its own length; "g" is for all following members.
+  const std::vector<TarMember> members{
+      {.name = "a.jpg", .data = std::string(600, 'a')},
+      {.name = "pax", .data = "19 comment=a,bcdef\n", .type = 'g'},
+      {.name = "pax", .data = "30 mtime=1350244992.023960108\n", .type = 'x'},
+      {.name = "../b.png", .data = "b"},
+      {.name = "././@LongLink", .data = long_name, .type = 'L'},
+      {.name = long_name, .data = "c"},
+      {.name = "pax",
+       .data = "22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n29 GNU.sparse.realsize=99999\n",
+       .type = 'x'},
+      {.name = "sparse", .data = "1\n0\n5\n" + std::string(505, '\0') + "hello"},
+      {.name = "hard", .type = '1', .link = "a.jpg"},
+      {.name = "d/", .type = '5'}};
+  for (const std::size_t count : {std::size_t{1}, members.size()})
+    replay_mutated(fuzz_archive, bytes_of("a" + tar_file({members.begin(), members.begin() + count})),
+                   kSanitized ? 300 : 2000, random);
+  // GNU's sparse files without pax.
+  std::string sparse =
+      tar_header({.name = "s", .type = 'S', .size_field = "00000000000"}, std::string("ustar  \0", 8));
+  replay_mutated(fuzz_archive, bytes_of("a" + sparse + std::string(1024, '\0')), 500, random);
 }
 
 TEST(FuzzReplay, DecodeReadOnlyFormats) {

@@ -108,12 +108,14 @@ struct EngineRun {
   bool keep = false;
   int repeat = 0;
   bool banded_reader = false;
+  bool source_in_memory = false, target_in_memory = false;
 
   [[nodiscard]] std::string text() const {
     return (streamed ? "streamed in strips of " + std::to_string(strip_rows) + " rows"
                      : std::string("whole")) +
            (keep ? ", all kept" : "") + ", repeat " + std::to_string(repeat) +
-           (banded_reader ? ", read in bands" : "");
+           (banded_reader ? ", read in bands" : "") + (source_in_memory ? ", from memory" : "") +
+           (target_in_memory ? ", to memory" : "");
   }
 };
 
@@ -123,6 +125,8 @@ EngineRun random_run(Random& random) {
   run.keep = !run.streamed && below(random, 3) == 0;
   run.repeat = !run.streamed && below(random, 4) == 0 ? 2 : 0;
   run.banded_reader = below(random, 2) == 0;
+  run.source_in_memory = below(random, 2) == 0;
+  run.target_in_memory = below(random, 2) == 0;
   return run;
 }
 
@@ -187,6 +191,9 @@ bool try_run(Engine& engine, const Branches& branches, const Image& image, const
   job.keep_pixels = !run.streamed;
   job.keep_source = job.keep_outputs = run.keep;
   job.repeat = run.repeat;
+  if (run.source_in_memory) job.source = image.untyped_view();
+  GuardedPlane target(job.plan.output, 5, 3);
+  if (run.target_in_memory) job.target = target.untyped_view();
   const Outcome outcome = engine.run(std::move(job));
   if (outcome.error) {
     const bool lacks_memory = kind_of(outcome.error) == ErrorKind::memory;
@@ -194,7 +201,17 @@ bool try_run(Engine& engine, const Branches& branches, const Image& image, const
     return false;
   }
   expect_results(outcome, expected);
-  if (run.banded_reader) {
+  EXPECT_EQ(target.damage(), "");
+  if (run.target_in_memory) {
+    EXPECT_EQ(outcome.pixels.data, target.untyped_view().data);
+  }
+  if (run.keep) {
+    EXPECT_EQ(first_difference(image.untyped_view(), outcome.source.untyped_view()), "") << "source";
+  }
+  if (run.source_in_memory) {
+    EXPECT_TRUE(rows == 0 || rows == image.shape().height) << rows << " rows decoded";
+    EXPECT_TRUE(run.banded_reader || log.bands.empty());
+  } else if (run.banded_reader) {
     EXPECT_TRUE(log.by_rows || log.complete(image.shape().height)) << "not decoded once";
     EXPECT_EQ(log.faults, std::vector<std::string>());
   } else {

@@ -1,6 +1,5 @@
 """The module against the program, byte for byte."""
 import os
-import re
 import subprocess
 import tempfile
 import unittest
@@ -9,29 +8,12 @@ import imgpipe
 import numpy as np
 from PIL import Image
 
-from made import noise
+from made import noise, read_netpbm, write_netpbm
 
 PROGRAM = os.environ["IMGPIPE_PROGRAM"]
 MODES = {1: "L", 2: "LA", 3: "RGB", 4: "RGBA"}
 STAGES = ["gray,hist,contrast,smooth", "contrast:clip=0.5:stretch=each,smooth:gauss", "gray:opencv,equalize",
           "median,flip:vertical", "resize:31:17,sharpen", "contrast:to=16,gamma:2.2", "gray"]
-
-
-def write_netpbm(path, array):
-    """Writes 16-bit grey or colour as PGM or PPM (as netpbm's pages define them), because Pillow writes only grey."""
-    kind = b"P5" if array.ndim == 2 else b"P6"
-    with open(path, "wb") as file:
-        file.write(kind + b"\n%d %d\n65535\n" % array.shape[1::-1] + array.astype(">u2").tobytes())
-
-
-def read_netpbm(path):
-    with open(path, "rb") as file:
-        whole = file.read()
-    kind, width, height, most = re.match(rb"(P[56])\s(?:#.*\n)*(\d+) (\d+)\s(\d+)\s", whole).groups()
-    sides = (int(height), int(width), 3) if kind == b"P6" else (int(height), int(width))
-    stored, dtype = (">u2", np.uint16) if int(most) > 255 else ("u1", np.uint8)
-    samples = np.frombuffer(whole[-np.prod(sides) * np.dtype(stored).itemsize:], stored)
-    return samples.astype(dtype).reshape(sides)
 
 
 class AgainstTheProgram(unittest.TestCase):

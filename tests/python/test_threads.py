@@ -1,8 +1,5 @@
-"""Threads of the interpreter and of the module, and processes that fork."""
-import gc
+"""Threads of the interpreter and of the module."""
 import os
-import signal
-import subprocess
 import sys
 import threading
 import time
@@ -27,49 +24,6 @@ def settled_threads():
         if running_threads() == before:
             break
     return before
-
-
-def exit_of_child(work):
-    """The exit code of a forked child that runs `work`: 0 if that returns True; "it hangs" after a minute."""
-    child = os.fork()
-    if child == 0:
-        status = 2
-        try:
-            status = 0 if work() else 1
-        finally:
-            os._exit(status)
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        ended, status = os.waitpid(child, os.WNOHANG)
-        if ended:
-            return os.waitstatus_to_exitcode(status)
-        time.sleep(0.01)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return "it hangs"
-
-
-STATE = """
-import ctypes, os, threading, numpy
-def state():
-    environment = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
-    variables = []
-    while environment[len(variables)] is not None:
-        variables.append(environment[len(variables)])
-    with open("/proc/self/status") as status, open("/proc/self/limits") as limits:
-        lines = [line for line in status if line.startswith(("SigBlk", "SigIgn", "SigCgt", "Umask"))]
-        return variables, lines, limits.read(), os.getcwd()
-threading.Thread(target=int).start()  # with its first thread the C library handles signal 33
-before = state()
-import imgpipe
-imgpipe.run(numpy.zeros((300, 300, 3), numpy.uint8), device="cpu", threads=3)
-imgpipe.run(numpy.zeros((3, 3, 3), numpy.uint8))
-assert state() == before, (before, state())
-"""
-
-
-def same_result(array, wanted):
-    return np.array_equal(imgpipe.run(array, device="cpu", threads=3)[0], wanted)
 
 
 class Threads(unittest.TestCase):
@@ -109,52 +63,6 @@ class Threads(unittest.TestCase):
             self.fail("no other thread ran in 50 runs")
         finally:
             sys.setswitchinterval(interval)
-
-    @unittest.skipUnless(os.path.exists("/proc/self/status"), "this system has no /proc/self/status")
-    def test_the_process_stays_as_it_was(self):
-        """Its environment, signals, limits and directory."""
-        subprocess.run([sys.executable, "-c", STATE], check=True)
-
-    @unittest.skipUnless(hasattr(os, "fork"), "os.fork() is missing")
-    def test_forked_processes_have_threads_of_their_own(self):
-        array = noise((200, 200, 3))
-        wanted = imgpipe.run(array, device="cpu", threads=3)[0]
-        self.assertEqual(exit_of_child(lambda: same_result(array, wanted)), 0)
-
-    @unittest.skipUnless(hasattr(os, "fork"), "os.fork() is missing")
-    def test_forked_processes_drop_results(self):
-        array = noise((200, 200, 3))
-        results = [imgpipe.run(array, device="cpu", threads=threads)[0] for threads in range(2, 12)]
-        wanted = results[0].copy()
-
-        def drop_all():
-            results.clear()
-            gc.collect()
-            return same_result(array, wanted)
-
-        self.assertEqual(exit_of_child(drop_all), 0)
-        self.assertEqual(len(results), 10)
-
-    @unittest.skipUnless(hasattr(os, "fork"), "os.fork() is missing")
-    def test_forks_while_others_run(self):
-        small = noise((2, 2))
-        wanted = imgpipe.run(small, device="cpu", threads=3)[0]
-        ending = threading.Event()
-
-        def work():
-            while not ending.is_set():
-                imgpipe.run(small, device="reference")
-
-        threads = [threading.Thread(target=work) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        try:
-            for _ in range(40):
-                self.assertEqual(exit_of_child(lambda: same_result(small, wanted)), 0)
-        finally:
-            ending.set()
-            for thread in threads:
-                thread.join()
 
 
 @unittest.skipUnless(os.path.isdir("/proc/self/task"), "this system has no /proc/self/task")

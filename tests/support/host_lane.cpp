@@ -1,6 +1,7 @@
 #include "tests/support/host_lane.h"
 
 #include <chrono>
+#include <cstring>
 #include <thread>
 #include <utility>
 
@@ -9,6 +10,25 @@
 #include "pipeline/engine.h"
 
 namespace imgpipe::test {
+namespace {
+
+// Its device's memory is the host's.
+void copy_dense(const ConstHostView& from, const DenseArray& to) {
+  const std::int64_t size = bytes_per_sample(from.sample);
+  for (std::int64_t y = 0; y < from.height; ++y) {
+    for (std::int64_t x = 0; x < from.width; ++x) {
+      for (std::int64_t c = 0; c < from.channels; ++c) {
+        const std::int64_t column = to.mirrored ? from.width - 1 - x : x;
+        const std::int64_t at = to.planar ? (c * from.height + y) * from.width + column
+                                          : (y * from.width + column) * from.channels + c;
+        std::memcpy(to.data + at * size, from.row(y) + (x * from.channels + c) * size,
+                    static_cast<std::size_t>(size));
+      }
+    }
+  }
+}
+
+}  // namespace
 
 HostLane::HostLane(std::string name, LaneFaults faults, std::size_t slots)
     : name_(std::move(name)), faults_(faults), used_(slots), number_(slots), on_their_way_(slots) {}
@@ -58,13 +78,20 @@ void HostLane::finish(std::size_t slot, std::span<LaneImage* const> images) {
 
 void HostLane::finish_one(std::size_t slot, LaneImage& image) const {
   const std::unique_ptr<Engine> engine = make_reference_engine();
+  const View<const std::byte, Device>& other = image.device_source;
+  const ConstHostView source = other.empty() ? std::as_const(image.source).untyped_view()
+                                             : ConstHostView(other.data, other.shape(), other.stride_bytes);
   Job job;
-  job.reader = make_memory_reader(std::as_const(image.source).untyped_view());
+  job.reader = make_memory_reader(source);
   job.plan = image.plan;
   const Outcome outcome = engine->run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
-  image.pixels = Image(image.plan.output);
-  copy_pixels(outcome.pixels, image.pixels.untyped_view());
+  if (image.device_result.data != nullptr) {
+    copy_dense(outcome.pixels, image.device_result);
+  } else {
+    image.pixels = Image(image.plan.output);
+    copy_pixels(outcome.pixels, image.pixels.untyped_view());
+  }
   for (const auto& [part, kind] :
        {std::pair{"upload", SpanKind::transfer}, std::pair{"gray", SpanKind::kernel},
         std::pair{"download", SpanKind::transfer}}) {

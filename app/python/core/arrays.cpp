@@ -18,37 +18,37 @@ std::string text_of(nb::handle object, const char* attribute) {
   return nb::steal<nb::str>(PyObject_Str(nb::getattr(object, attribute).ptr())).c_str();
 }
 
-nb::builtin_exception wrong_type(nb::handle object) {
+nb::builtin_exception wrong_type(nb::handle object, const std::string& argument) {
   return nb::type_error(
-      ("array: expected numpy.uint8, numpy.uint16 or numpy.float32, got " + text_of(object, "dtype"))
+      (argument + ": expected numpy.uint8, numpy.uint16 or numpy.float32, got " + text_of(object, "dtype"))
           .c_str());
 }
 
-Array array_from(nb::handle object) {
+Array array_from(nb::handle object, const std::string& argument = "array") {
   Array array;
-  if (!nb::try_cast(object, array) || array.dtype().lanes != 1) throw wrong_type(object);
+  if (!nb::try_cast(object, array) || array.dtype().lanes != 1) throw wrong_type(object, argument);
   return array;
 }
 
-Sample sample_of(const Array& array, nb::handle object) {
+Sample sample_of(const Array& array, nb::handle object, const std::string& argument) {
   const nb::dlpack::dtype type = array.dtype();
   for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
     if (type == dtype_of(sample)) return sample;
   }
-  throw wrong_type(object);
+  throw wrong_type(object, argument);
 }
 
-Shape shape_of(const Array& array, nb::handle object) {
-  const Sample sample = sample_of(array, object);
+Shape shape_of(const Array& array, nb::handle object, const std::string& argument) {
+  const Sample sample = sample_of(array, object, argument);
   if (array.ndim() != 2 && array.ndim() != 3)
-    throw nb::value_error(("array: expected HxW or HxWxC, got " + std::to_string(array.ndim()) +
+    throw nb::value_error((argument + ": expected HxW or HxWxC, got " + std::to_string(array.ndim()) +
                            (array.ndim() == 1 ? " dimension" : " dimensions"))
                               .c_str());
   if (array.ndim() == 3 && array.shape(2) > 4)
     throw nb::value_error(
-        ("array: expected 1 to 4 channels, got " + std::to_string(array.shape(2)) + " (shape " +
+        (argument + ": expected 1 to 4 channels, got " + std::to_string(array.shape(2)) + " (shape " +
          text_of(object, "shape") + ")" +
-         (array.shape(0) <= 4 ? "; if channels come first use array.transpose(1, 2, 0)" : ""))
+         (array.shape(0) <= 4 ? "; if channels come first use " + argument + ".transpose(1, 2, 0)" : ""))
             .c_str());
   const int channels = array.ndim() == 2 ? 1 : static_cast<int>(array.shape(2));
   return {static_cast<std::int64_t>(array.shape(1)), static_cast<std::int64_t>(array.shape(0)), channels,
@@ -57,7 +57,8 @@ Shape shape_of(const Array& array, nb::handle object) {
 
 }  // namespace
 
-ImageArray::ImageArray(nb::handle array) : array_(array_from(array)), shape_(shape_of(array_, array)) {}
+ImageArray::ImageArray(nb::handle array, const std::string& argument)
+    : array_(array_from(array, argument)), shape_(shape_of(array_, array, argument)) {}
 
 ConstHostView ImageArray::view() {
   if (!is_readable_in_place()) {

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -17,17 +18,17 @@ namespace nb = nanobind;
 // The pixels of a numpy array: H x W or H x W x C, uint8, uint16 or float32. Keeps the array alive.
 class ImageArray {
  public:
-  // Throws nb::type_error or nb::value_error if the array is not an image.
-  explicit ImageArray(nb::handle array);
+  // Throws nb::type_error or nb::value_error if the array is not an image. Messages name the argument.
+  explicit ImageArray(nb::handle array, const std::string& argument = "array");
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
   // Views the pixels, after copying them once if their memory order needs it (transposed, mirrored,
   // unaligned).
   [[nodiscard]] ConstHostView view();
-
- private:
+  // Whether view() copies nothing.
   [[nodiscard]] bool is_readable_in_place() const;
 
+ private:
   nb::ndarray<nb::ro, nb::device::cpu> array_;
   Shape shape_;
 };

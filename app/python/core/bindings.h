@@ -7,6 +7,11 @@ namespace imgpipe::python {
 
 namespace nb = nanobind;
 
+void bind_archives(nb::module_& module);
+void bind_codecs(nb::module_& module);
+void bind_devices(nb::module_& module);
+void bind_directories(nb::module_& module);
 void bind_pipelines(nb::module_& module);
+void bind_stages(nb::module_& module);
 
 }  // namespace imgpipe::python

@@ -1,10 +1,14 @@
 #include "app/python/core/errors.h"
 
+#include <array>
+#include <cerrno>
 #include <exception>
+#include <string>
 #include <string_view>
 
 #include <nanobind/stl/string.h>
 
+#include "images/files/file_descriptor.h"
 #include "images/unreachable.h"
 
 namespace imgpipe::python {
@@ -12,8 +16,24 @@ namespace {
 
 // Replaces option names in messages by parameter names.
 std::string python_message(std::string message) {
-  for (const std::string_view option : {"--stages", "--threads", "--device"}) {
-    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;) message.erase(at, 2);
+  constexpr std::array<std::array<std::string_view, 2>, 15> kNames{{{"--stages", "stages"},
+                                                                    {"--threads", "threads"},
+                                                                    {"--device", "device"},
+                                                                    {"--quality", "quality"},
+                                                                    {"--max-pixels", "max_pixels"},
+                                                                    {"--lenient", "lenient=True"},
+                                                                    {"--bands color", "bands=\"color\""},
+                                                                    {"--bands", "bands"},
+                                                                    {"--format", "format"},
+                                                                    {"--name", "name"},
+                                                                    {"--include", "include"},
+                                                                    {"--exclude", "exclude"},
+                                                                    {"--memory", "memory"},
+                                                                    {"--overwrite", "overwrite=True"},
+                                                                    {"--recursive", "recursive=True"}}};
+  for (const auto& [option, parameter] : kNames) {
+    for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;)
+      message.replace(at, option.size(), parameter);
   }
   return message;
 }
@@ -35,12 +55,18 @@ PyObject* type_of(ErrorKind kind) {
 
 }  // namespace
 
+nb::object path_object(const std::string& path) {
+  return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+}
+
 nb::object exception_of(const Error& error, const std::string& path) {
   std::string message = python_message(error.what());
   if (error.kind() == ErrorKind::input) {
     if (!path.empty() && message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
+    const bool is_missing = !path.empty() && message == "cannot open: " + system_reason(ENOENT);
     return nb::module_::import_("imgpipe._errors")
-        .attr("DecodeError")(message, path.empty() ? nb::none() : nb::cast(path));
+        .attr(is_missing ? "MissingFileError" : "DecodeError")(message,
+                                                               path.empty() ? nb::none() : path_object(path));
   }
   return nb::handle(type_of(error.kind()))(message);
 }
@@ -48,6 +74,11 @@ nb::object exception_of(const Error& error, const std::string& path) {
 void set_exception(const Error& error, const std::string& path) {
   const nb::object exception = exception_of(error, path);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
+
+void raise(const nb::object& exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw nb::python_error();
 }
 
 void register_exceptions() {

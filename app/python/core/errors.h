@@ -11,11 +11,16 @@ namespace imgpipe::python {
 
 namespace nb = nanobind;
 
+// Returns a path as os.fsdecode() does, because a path may hold any bytes.
+[[nodiscard]] nb::object path_object(const std::string& path);
+
 // Returns the exception for `error`, of which `path` names the source ("" if it has no name): DecodeError for
 // Error(input); ValueError, MemoryError, RuntimeError or OSError for the other kinds. Needs the GIL.
 [[nodiscard]] nb::object exception_of(const Error& error, const std::string& path = {});
 // Sets exception_of() as Python's current exception.
 void set_exception(const Error& error, const std::string& path = {});
+// Raises an exception object.
+[[noreturn]] void raise(const nb::object& exception);
 
 // Lets functions of the module throw Error.
 void register_exceptions();

@@ -9,6 +9,11 @@
 NB_MODULE(_core, module) {
   namespace python = imgpipe::python;
   python::register_exceptions();
-  module.attr("__version__") = imgpipe::kPythonVersion;
+  module.attr("VERSION") = imgpipe::kPythonVersion;
+  python::bind_archives(module);
+  python::bind_codecs(module);
+  python::bind_devices(module);
+  python::bind_directories(module);
   python::bind_pipelines(module);
+  python::bind_stages(module);
 }

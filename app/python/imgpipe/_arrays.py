@@ -9,13 +9,21 @@ import numpy.typing as npt
 _PIL_MODES = ("L", "LA", "RGB", "RGBA", "I;16")  # modes that store the samples themselves, in this order
 
 
-def image_array(image: object) -> npt.NDArray[Any]:
-    """Return the image as a numpy array, without a copy if numpy needs none."""
+def is_image(source: object) -> bool:
+    """Return whether a source holds pixels in host memory, rather than a file: an array that is not 1-D, or a PIL image."""
+    if isinstance(source, numpy.ndarray):
+        return source.ndim != 1
+    pil = sys.modules.get("PIL.Image")
+    return bool(pil and isinstance(source, pil.Image)) or getattr(source, "ndim", 1) != 1
+
+
+def image_array(image: object, name: str = "array") -> npt.NDArray[Any]:
+    """Return the image as a numpy array, without a copy if numpy needs none. Messages name the argument."""
     if isinstance(image, numpy.ndarray):
         return image
     if (pil := sys.modules.get("PIL.Image")) and isinstance(image, pil.Image):
         if image.mode not in _PIL_MODES:
-            raise TypeError(f"array: unsupported PIL mode {image.mode}; convert it to one of {', '.join(_PIL_MODES)}, "
+            raise TypeError(f"{name}: unsupported PIL mode {image.mode}; convert it to one of {', '.join(_PIL_MODES)}, "
                             "for example image.convert('RGB')")
         return numpy.asarray(image)
     if isinstance(image, (list, tuple)) or hasattr(type(image), "__array__") or hasattr(image, "__array_interface__"):
@@ -23,5 +31,5 @@ def image_array(image: object) -> npt.NDArray[Any]:
     remedy = ""
     if isinstance(image, (str, bytes, bytearray, os.PathLike)):
         remedy = "; decode a file first with imgpipe.read(path)"
-    raise TypeError("array: expected a numpy array of uint8, uint16 or float32, a PIL image or an array-like object, "
+    raise TypeError(f"{name}: expected a numpy array of uint8, uint16 or float32, a PIL image or an array-like object, "
                     f"got {type(image).__name__}{remedy}")

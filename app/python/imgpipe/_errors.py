@@ -1,7 +1,9 @@
 """Exceptions and warnings of the package."""
+import errno
 import os
+from typing import Any
 
-__all__ = ["DamageWarning", "DecodeError"]
+__all__ = ["DamageWarning", "DecodeError", "MissingFileError"]
 
 
 class DecodeError(ValueError):
@@ -12,12 +14,23 @@ class DecodeError(ValueError):
     """
 
     def __init__(self, reason: str, path: str | os.PathLike[str] | None = None) -> None:
-        self.reason = reason
-        self.path = None if path is None else os.fspath(path)
-        super().__init__(reason, self.path)  # the arguments that pickle passes
+        self.reason: str = reason
+        self.path: str | None = None if path is None else os.fspath(path)
+        super().__init__(reason, self.path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.reason, self.path)
 
     def __str__(self) -> str:
         return self.reason if self.path is None else f"{self.path}: {self.reason}"
+
+
+class MissingFileError(DecodeError, FileNotFoundError):
+    """The file of a path does not exist."""
+
+    def __init__(self, reason: str, path: str | os.PathLike[str]) -> None:
+        super().__init__(reason, path)
+        self.errno, self.strerror, self.filename = errno.ENOENT, reason, self.path
 
 
 class DamageWarning(UserWarning):

@@ -1,81 +1,188 @@
-"""Pipelines over arrays."""
-import operator
+"""Pipelines: stages that are checked once and run on any number of images."""
+import functools
 import time
-from typing import Any, SupportsIndex, TypedDict
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal, SupportsIndex
 
-import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments import integer, memory_bytes, one_of, text
 from ._arrays import image_array
+from ._batch import batch_arguments, batch_result
+from ._device import DeviceBatches
+from ._engine import DeviceEngine, Engine, HostEngine
+from ._map import Result, map_sources
+from ._report import Report
+from ._stages import Stages, stages_text
 
-__all__ = ["Report", "run", "stages"]
-
-
-class Device(TypedDict):
-    implementation: str  # "cpu", "cuda", "reference"
-    name: str
-    why: str  # why auto chose it; "" if it was requested
-
-
-class Image(TypedDict):
-    width: int
-    height: int
-    channels: int
-    bits_per_sample: int
+__all__ = ["Pipeline", "run"]
 
 
-class Range(TypedDict):
-    step: str
-    plane: int
-    lo: int
-    hi: int
+class Pipeline:
+    """Stages that are checked once and run on any number of images.
+
+    stages:   "gray,resize:224:224:bicubic", as on the command line, or a list of imgpipe.ops. See imgpipe.stages().
+    device:   "cpu", "cuda" or "cuda:N"; "reference", the plain sequential implementation; or "auto", with which the
+              size of a single image decides, and batch() and map() use the CPU.
+    threads:  the number of CPU threads of a call; 0: as many as this process may use.
+    layout:   the order of the axes of results: "NHWC" (H, W, C) or "NCHW" (C, H, W), with an axis for the channels even
+              if there is only one. None: as normalize makes it, otherwise (H, W, C), or (H, W) for one channel.
+    on_error: what batch() does when an image fails: "raise" the error of the first, "return" errors with the
+              results, or "skip" these images.
+    lenient:  which damaged files are accepted: none (False); True: their readable part, with a DamageWarning; or
+              "pillow": those that Pillow accepts, with its pixels.
+    stream:   with a CUDA device: the stream that its work is ordered on; None: the caller's current one.
+
+    A Pipeline can be used by several threads at once, and is pickled by its arguments. Raises TypeError and ValueError
+    for wrong arguments.
+    """
+
+    def __init__(self, stages: Stages, *, device: str = "cpu", threads: SupportsIndex = 0,
+                 layout: Literal["NHWC", "NCHW"] | None = None,
+                 on_error: Literal["raise", "return", "skip"] = "raise", lenient: bool | Literal["pillow"] = False,
+                 stream: object = None) -> None:
+        one_of("layout", layout, (None, "NHWC", "NCHW"))
+        one_of("on_error", on_error, ("raise", "return", "skip"))
+        one_of("lenient", lenient, (False, True, "pillow"))
+        self._stages = stages_text(stages)
+        self._device = text("device", device, "cpu")
+        self._threads = integer("threads", threads)
+        self._layout, self._on_error, self._lenient, self._stream = layout, on_error, lenient, stream
+        accept = lenient if isinstance(lenient, str) else "lenient" if lenient else "strict"
+        self._core = _core.Pipeline(self._stages, self._device, self._threads, layout, accept)
+        self._engine: Engine = HostEngine(self._core)
+        if self._device.startswith("cuda"):
+            batches = DeviceBatches(self._stages, self._device, self._core.threads, layout, accept, stream)
+            self._engine = DeviceEngine(batches, self._core.threads)
+
+    @property
+    def stages(self) -> str:
+        """The stages as on the command line."""
+        return self._stages
+
+    @property
+    def device(self) -> str:
+        return self._device
+
+    @property
+    def threads(self) -> int:
+        return self._threads
+
+    @property
+    def layout(self) -> Literal["NHWC", "NCHW"] | None:
+        return self._layout
+
+    @property
+    def on_error(self) -> Literal["raise", "return", "skip"]:
+        return self._on_error
+
+    @property
+    def lenient(self) -> bool | Literal["pillow"]:
+        return self._lenient
+
+    @property
+    def stream(self) -> object:
+        return self._stream
+
+    def __call__(self, array: object, *, out: Any = None) -> Any:
+        """Run the stages over an image in memory and return the result.
+
+        array: uint8, uint16 or float32 (white is 1), HxW or HxWxC with 1 to 4 channels (grey, grey and alpha, RGB,
+               RGBA): a numpy array, a PIL image, an object that numpy.asarray() accepts; with a CUDA device also an
+               array on that device. It is not modified.
+        out:   an array for the result, of its shape and type; it is returned. Rows may be apart.
+
+        Returns a new array, HxW for one channel and else HxWxC (see `layout`), with the sample type that the stages
+        produce; with a CUDA device a DeviceArray. Raises TypeError and ValueError for an array that is not an image or
+        that the stages do not accept, RuntimeError for a device that cannot be used, and MemoryError.
+        """
+        return self._engine.run_array(array, out)
+
+    def run(self, array: object) -> tuple[npt.NDArray[Any], Report]:
+        """Run the stages over an image in memory and return (result, report).
+
+        The result is a numpy array, on every device. The report is a dictionary with the device, steps, contrast ranges
+        and times. Otherwise like calling the pipeline.
+        """
+        start = time.perf_counter()
+        result, report = self._core.run_with_report(image_array(array))
+        report["wall_ms"] = 1e3 * (time.perf_counter() - start)
+        return result, report
+
+    def read(self, source: object, *, out: Any = None) -> Any:
+        """Decode an image file and run the stages, band by band: the decoded image is never in memory as a whole,
+        unless a stage needs all of it.
+
+        source: a path, the bytes of a file, or a binary file object (imgpipe.Source).
+
+        Returns and raises the same as calling the pipeline, and DecodeError for a file that cannot be read.
+        """
+        return self._engine.read(source, out)
+
+    def batch(self, sources: Iterable[Any], *, boxes: npt.ArrayLike | None = None, flips: npt.ArrayLike | None = None,
+              out: Any = None) -> Any:
+        """Decode and run many images in parallel, and return one array of the results.
+
+        sources: N paths, bytes of files, binary file objects or arrays, in any mixture.
+        boxes:   N boxes (top, left, height, width), in pixels of the images as read() returns them: the part of each
+                 image that the stages get.
+        flips:   N bools: which results are mirrored horizontally, before normalize or at the end.
+        out:     an array (N, ...) for the results; it is returned.
+
+        Returns an array (N, ...), or a list of arrays if their shapes differ. With on_error="return" and "skip" a Batch
+        with the errors: with "return", rows of failed images are zero, and entries of a list None; with "skip" there
+        are no rows for them.
+
+        With on_error="raise", raises the error of the first image that fails, with its index: DecodeError, ValueError
+        for a box outside the image, TypeError or MemoryError. Always raises TypeError for a source of another type.
+        """
+        objects, box_array, flip_array = batch_arguments(sources, boxes, flips)
+        images, errors = self._engine.batch(objects, box_array, flip_array, out, self._on_error == "raise")
+        return batch_result(images, errors, len(objects), self._on_error)
+
+    def map(self, sources: Iterable[Any], *, workers: SupportsIndex = 0, ordered: bool = True,
+            prefetch: SupportsIndex | None = None, memory: int | str | None = None) -> Iterator[Result]:
+        """Decode and run images in threads, and iterate over Result(source, image, error).
+
+        sources:  as for batch(); may be endless. The calling thread takes them, as far ahead as `prefetch` allows.
+        workers:  the number of threads; 0: the pipeline's `threads`, which they share otherwise.
+        ordered:  yield results in the order of the sources, or as they are completed.
+        prefetch: the most images that are in progress or wait to be yielded; None: twice as many as workers.
+        memory:   the most bytes of these images (500000000 or "1.5G"), besides their files. An image
+                  that alone needs more fails with MemoryError.
+
+        Of a failed image, `error` is the exception and `image` None; the iteration goes on. Closing the iterator, or an
+        exception in the loop, ends the threads after the images that they have begun.
+        """
+        return map_sources(self._engine, sources, integer("workers", workers), ordered,
+                           None if prefetch is None else integer("prefetch", prefetch),
+                           None if memory is None else memory_bytes(memory))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._stream is not None:
+            raise TypeError("stream: belongs to this process; a Pipeline with a stream cannot be pickled")
+        return _unpickled, (self._stages, self._keywords())
+
+    def _keywords(self) -> dict[str, Any]:
+        defaults = {"device": "cpu", "threads": 0, "layout": None, "on_error": "raise", "lenient": False, "stream": None}
+        return {name: value for name, default in defaults.items() if (value := getattr(self, name)) != default}
+
+    def __repr__(self) -> str:
+        return f"Pipeline({', '.join([repr(self._stages), *(f'{k}={v!r}' for k, v in self._keywords().items())])})"
 
 
-class Row(TypedDict):
-    name: str
-    kind: str  # "host", "transfer", "kernel", "codec"
-    time_ms: float
-    bytes: int
+def _unpickled(stages: str, keywords: dict[str, Any]) -> Pipeline:
+    return Pipeline(stages, **keywords)
 
 
-class Report(TypedDict):
-    device: Device
-    input: Image
-    output: Image
-    steps: list[str]
-    contrast: list[Range]
-    rows: list[Row]
-    notes: list[str]
-    wall_ms: float
-
-
-class Parameter(TypedDict):
-    name: str
-    help: str
-    allowed: str
-    required: bool
-    preset: str | None
-
-
-class Stage(TypedDict):
-    summary: str
-    parameters: list[Parameter]
-
-
-def _text(name: str, value: object, example: str) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{name}: expected str, such as {example!r}, got {type(value).__name__}")
-    return value
-
-
-def run(array: object, stages: str = "gray,hist,contrast,smooth", *, device: str = "auto",
+def run(array: object, stages: Stages = "gray,hist,contrast,smooth", *, device: str = "auto",
         threads: SupportsIndex = 0) -> tuple[npt.NDArray[Any], Report]:
-    """Run the stages over an image and return (result, report).
+    """Run the stages over an image and return (result, report): Pipeline(stages, ...).run(array).
 
     array:   the image, which is not modified: uint8, uint16 or float32 (white is 1), HxW or HxWxC with 1 to 4 channels
              (grey, grey and alpha, RGB, RGBA). A numpy array, a PIL image, or an object that numpy.asarray() accepts.
-    stages:  names with their parameters, in order: "gray,contrast:clip=0.5,resize:640:480". See stages().
+    stages:  names with their parameters, in order: "gray,contrast:clip=0.5,resize:640:480", or a list of imgpipe.ops.
     device:  "auto", "cpu", "reference", "cuda" or "cuda:N".
     threads: the number of CPU threads; 0: as many as this process may use.
 
@@ -85,17 +192,10 @@ def run(array: object, stages: str = "gray,hist,contrast,smooth", *, device: str
     Raises TypeError for an argument or samples of the wrong type, ValueError for a value that is not allowed,
     RuntimeError for a device that cannot be used, and MemoryError.
     """
-    start = time.perf_counter()
-    try:
-        count = operator.index(threads)
-    except TypeError:
-        raise TypeError(f"threads: expected int, got {type(threads).__name__}") from None
-    result, report = _core.run(image_array(array), _text("stages", stages, "gray,smooth"), _text("device", device, "cpu"),
-                               max(-1, min(count, 2**31 - 1)))
-    report["wall_ms"] = 1e3 * (time.perf_counter() - start)
-    return result, report
+    checked = text("device", device, "cpu"), integer("threads", threads)
+    return _pipeline(stages_text(stages), *checked).run(array)
 
 
-def stages() -> dict[str, Stage]:
-    """Return every stage by name, in the order of the program's --help, with its summary and parameters."""
-    return _core.stages()
+@functools.lru_cache(maxsize=8)
+def _pipeline(stages: str, device: str, threads: int) -> Pipeline:
+    return Pipeline(stages, device=device, threads=threads)

@@ -1,0 +1,152 @@
+#include "app/batch/archive_batch.h"
+
+#include <chrono>
+#include <utility>
+
+#include "app/files/name_template.h"
+#include "app/files/replaceable.h"
+#include "app/jobs/archive_files.h"
+#include "app/log.h"
+#include "app/process_options/options_digest.h"
+#include "app/standard_streams.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+// The share of the batch's memory for members that were read ahead, or wait to be copied.
+constexpr std::int64_t kWaitingShare = 8;
+
+}  // namespace
+
+ArchiveBatch::ArchiveBatch(const ProcessOptions& options, const std::vector<BatchFile>& archives,
+                           BatchSettings& settings, const SignalGuard& signals, BatchTotals& totals,
+                           Events events)
+    : options_(options),
+      archives_(archives),
+      signals_(signals),
+      totals_(totals),
+      events_(std::move(events)),
+      selection_(options.input.include, options.input.exclude) {
+  settings_.is_image = [this](ArchiveImage& image) { return is_image(image); };
+  settings_.open = [this](const std::string& input) { return open(input); };
+  settings_.before_write = [replace = options.output.replace](const std::string& output) {
+    if (const std::string why = archive_refusal_reason(output, replace); !why.empty())
+      throw Error(ErrorKind::usage, why);
+  };
+  settings_.decode = settings.decode;
+  settings_.sync = settings.sync;
+  settings_.waiting_bytes = settings.memory_bytes / kWaitingShare;
+  settings.memory_bytes -= settings_.waiting_bytes;
+  if (settings.memory_is_limit) settings_.max_image_bytes = settings.memory_bytes;
+}
+
+void ArchiveBatch::begin(Batch& batch) {
+  std::vector<ArchiveFiles> files;
+  for (const BatchFile& archive : archives_)
+    files.push_back({archive.input, archive.output, input_name(archive.input), output_name(archive.output)});
+  job_ = std::make_unique<ArchiveJob>(
+      std::move(files), settings_,
+      ArchiveEvents{
+          .found = [this](const ArchiveImage&) { ++totals_.images; },
+          .ended = [this](const ArchiveImage& image, const BatchResult& result) { end_image(image, result); },
+          .left_out =
+              [this](std::size_t archive, const std::string& member, const Error& error) {
+                BatchFile file = file_of(archive, member, member);
+                fail(std::move(file), Error(error.kind(), printable(file.input) + ": " + error.what()));
+              },
+          .archive_ended = [this](std::size_t archive,
+                                  const std::optional<Error>& error) { end_archive(archive, error); }},
+      batch);
+}
+
+// Members are selected like the files of a directory: by their ending, not if they are hidden.
+bool ArchiveBatch::is_image(ArchiveImage& image) {
+  const std::size_t slash = image.name.rfind('/') + 1;
+  const std::string base = image.name.substr(slash);
+  if (base.empty() || base.front() == '.' || !selection_.takes(image.name, true)) return false;
+  PlacedOutput output = NameTemplate::preset(false).place("", {base, base}, options_.output.format);
+  image.output_name = image.name.substr(0, slash) + output.path;
+  image.format = output.format;
+  const auto [hash, is_new] = option_hashes_.try_emplace(output.format);
+  if (is_new) hash->second = options_hash(options_, output.format);
+  image.made_of = Provenance{.name = name_hash(base), .options = hash->second};
+  return true;
+}
+
+// A signal must end the wait for a pipe.
+ByteSource ArchiveBatch::open(const std::string& input) const {
+  constexpr std::chrono::milliseconds kPatience{50};
+  ByteSource source = open_source(input);
+  if (input != kStandardStream) return source;
+  return [source = std::move(source), this](std::span<std::byte> buffer) {
+    while (!wait_for_standard_input(kPatience)) {
+      if (signals_.received() != 0)
+        throw Error(ErrorKind::input, "stopped by signal " + std::to_string(signals_.received()));
+    }
+    return source(buffer);
+  };
+}
+
+BatchFile ArchiveBatch::file_of(std::size_t archive, const std::string& name,
+                                const std::string& output) const {
+  const BatchFile& of = archives_[archive];
+  const bool from_stdin = of.input == kStandardStream, to_stdout = of.output == kStandardStream;
+  BatchFile file;
+  file.input = (from_stdin ? "stdin" : of.input) + "/" + name;
+  file.name = file.input;
+  file.output = (to_stdout ? "stdout" : of.output) + "/" + output;
+  file.format = of.format;
+  file.archive = of.name;
+  file.shard = of.shard;
+  file.shards = of.shards;
+  return file;
+}
+
+void ArchiveBatch::end_image(const ArchiveImage& image, const BatchResult& result) {
+  BatchFile file = file_of(image.archive, image.name, image.output_name);
+  file.format = image.format;
+  if (result.failed) return events_.ended(result, failed_.emplace_back(std::move(file)));
+  events_.ended(result, file);
+  // What went to a stream cannot be taken back.
+  if (archives_[image.archive].output != kStandardStream) done_[image.archive].push_back(std::move(file));
+}
+
+void ArchiveBatch::fail(BatchFile file, const Error& error) {
+  ++totals_.images;
+  BatchResult result;
+  result.failed = error.kind();
+  result.reason = error.what();
+  events_.ended(result, failed_.emplace_back(std::move(file)));
+}
+
+void ArchiveBatch::end_archive(std::size_t archive, const std::optional<Error>& error) {
+  if (error && signals_.received() != 0) return;  // counted as not done
+  if (error) {
+    fail(archives_[archive], *error);
+    lose_images(archive);
+  } else {
+    ++archives_done_;
+  }
+  done_.erase(archive);
+  events_.archive_ended(archive, !error);
+}
+
+void ArchiveBatch::lose_images(std::size_t archive) {
+  for (BatchFile& file : done_[archive]) events_.lost(failed_.emplace_back(std::move(file)));
+}
+
+void ArchiveBatch::finish() {
+  while (!done_.empty()) {
+    lose_images(done_.begin()->first);
+    done_.erase(done_.begin());
+  }
+  for (const std::string& pattern : selection_.unmatched(!options_.input.is_exclude_from_preset))
+    log_warning(pattern + ": no match");
+  totals_.note =
+      "archives: " + std::to_string(archives_done_) + " of " + std::to_string(archives_.size()) + " written";
+}
+
+}  // namespace imgpipe

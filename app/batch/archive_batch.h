@@ -1,0 +1,72 @@
+// A batch whose inputs are archives. Its totals and reports are of the images in them; an archive or another
+// member has a line of its own only if it fails.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/batch/batch_totals.h"
+#include "app/jobs/batch_files.h"
+#include "app/jobs/selection.h"
+#include "app/process_options/process_options.h"
+#include "app/signals.h"
+#include "pipeline/jobs/archive_job.h"
+#include "pipeline/jobs/batch.h"
+
+namespace imgpipe {
+
+class ArchiveBatch {
+ public:
+  struct Events {
+    // An image, or an archive or another member that failed. The file lives as long as this object if it
+    // failed.
+    std::function<void(const BatchResult&, const BatchFile&)> ended;
+    // An image that was reported as done, whose archive was not written.
+    std::function<void(const BatchFile&)> lost;
+    std::function<void(std::size_t archive, bool is_done)> archive_ended;
+  };
+
+  // Takes its memory from that of `settings`, for which the caller must then make a batch whose list grows.
+  // All but `settings` must outlive this.
+  ArchiveBatch(const ProcessOptions& options, const std::vector<BatchFile>& archives, BatchSettings& settings,
+               const SignalGuard& signals, BatchTotals& totals, Events events);
+
+  // `batch` must outlive this.
+  void begin(Batch& batch);
+  [[nodiscard]] bool feed() { return job_->feed(); }
+  void take(BatchResult& result) { job_->take(std::move(result)); }
+  // Call it when the batch is over: reports the images of archives that were not written.
+  void finish();
+
+ private:
+  [[nodiscard]] bool is_image(ArchiveImage& image);
+  [[nodiscard]] ByteSource open(const std::string& input) const;
+  [[nodiscard]] BatchFile file_of(std::size_t archive, const std::string& name,
+                                  const std::string& output_name) const;
+  void end_image(const ArchiveImage& image, const BatchResult& result);
+  void fail(BatchFile file, const Error& error);
+  void end_archive(std::size_t archive, const std::optional<Error>& error);
+  void lose_images(std::size_t archive);
+
+  const ProcessOptions& options_;
+  const std::vector<BatchFile>& archives_;
+  const SignalGuard& signals_;
+  BatchTotals& totals_;
+  const Events events_;
+  Selection selection_;  // of members
+  ArchiveSettings settings_;
+  std::map<Format, std::uint64_t> option_hashes_;
+  std::map<std::size_t, std::deque<BatchFile>> done_;  // images, by archive that is not written yet
+  std::deque<BatchFile> failed_;
+  std::size_t archives_done_ = 0;
+  std::unique_ptr<ArchiveJob> job_;
+};
+
+}  // namespace imgpipe

@@ -1,0 +1,37 @@
+#include "app/image/image_settings.h"
+
+#include <filesystem>
+#include <string>
+
+#include "images/files/output_file.h"
+
+namespace imgpipe {
+
+namespace fs = std::filesystem;
+
+Replace replace_output(const ProcessOptions& options) {
+  return options.output.is_stamped ? Replace::all : options.output.replace;
+}
+
+ImageSettings image_settings(const ProcessOptions& options) {
+  ImageSettings settings;
+  settings.stages = options.stages.steps;
+  settings.fuse = options.fuse;
+  settings.keep_metadata = options.output.keep_metadata;
+  settings.decode = options.decode;
+  settings.decode.max_bits = 16;
+  settings.encode = options.output.encode;
+  // With --name, create each output's directory just before its first byte.
+  settings.sync = options.output.sync.get();
+  if (options.output.name)
+    settings.before_first_byte = [sync = settings.sync](const std::string& output) {
+      const fs::path directory = fs::path(output).parent_path();
+      if (!directory.empty()) make_directory(directory.string(), sync);
+    };
+  settings.before_write = [replace = replace_output(options)](const std::string& output, const Mark& mark) {
+    check_still_replaceable(output, replace, mark);
+  };
+  return settings;
+}
+
+}  // namespace imgpipe

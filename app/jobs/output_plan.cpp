@@ -1,0 +1,178 @@
+#include "app/jobs/output_plan.h"
+
+#include <climits>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include <sys/stat.h>
+
+#include "app/jobs/existing_results.h"
+#include "app/jobs/locations.h"
+#include "app/jobs/page_outputs.h"
+#include "app/process_options/options_digest.h"
+#include "images/error.h"
+#include "images/files/archive_reader.h"
+#include "images/text.h"
+
+namespace imgpipe {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Returns OUTPUT/STEM.tar, with --recursive in the directory of the input; `tree`: BatchFile::tree.
+std::string archive_output(const OutputOptions& output, const std::string& tree, bool recursive) {
+  const fs::path name(tree);
+  const std::string file = name.filename().string();
+  const std::string stem = file.substr(0, file.size() - archive_ending(file).size());
+  const fs::path directory = recursive ? fs::path(output.path) / name.parent_path() : fs::path(output.path);
+  return (directory / (stem + ".tar")).string();
+}
+
+class OutputPlan {
+ public:
+  OutputPlan(const ProcessOptions& options, BatchFiles& found)
+      : options_(options),
+        found_(found),
+        name_(options.output.name ? *options.output.name : NameTemplate::preset(options.input.recursive)) {}
+
+  void make() {
+    name_outputs();
+    found_.results = exclude_own_results(options_, found_.files);
+    if (found_.results > 0) name_outputs();  // {n} numbers the remaining files
+    check_outputs();  // across all shards: no output may be another file's input or output
+  }
+
+ private:
+  // Numbers the files of all shards, in the order of their names.
+  void name_outputs() {
+    std::int64_t number = 0;
+    for (BatchFile& file : found_.files) {
+      if (options_.output.is_archive) {
+        file.output = archive_output(options_.output, file.tree, options_.input.recursive);
+        file.format = options_.output.format.value_or(Format::png);
+        continue;
+      }
+      const PlacedOutput output = name_.place(options_.output.path, {file.input, file.tree, ++number},
+                                              options_.output.format, page_field_value(options_));
+      check_length(output.path);
+      file.output = output.path;
+      file.format = output.format;
+      const auto [hash, fresh] = option_hashes_.try_emplace(file.format);
+      if (fresh) hash->second = options_hash(options_, file.format);
+      file.made_of.options = hash->second;
+    }
+  }
+
+  static void check_length(const std::string& path) {
+    const std::size_t bytes = fs::path(path).filename().string().size();
+    if (bytes > NAME_MAX)
+      throw Error(ErrorKind::usage, printable(path) + ": file name too long; expected at most " +
+                                        std::to_string(NAME_MAX) + " bytes, got " + std::to_string(bytes));
+  }
+
+  // Suggests how to keep two outputs apart.
+  [[nodiscard]] std::string hint(const BatchFile& a, const BatchFile& b) const {
+    if (options_.output.name) return "; use {dir}, {stem}, {input_ext} or {n} in --name to distinguish them";
+    const std::string text =
+        options_.input.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
+    const NameTemplate name(text);
+    const auto place = [&](const BatchFile& file) {
+      return name.place("", {file.input, file.tree}, options_.output.format, page_field_value(options_)).path;
+    };
+    if (place(a) != place(b)) return "; add --name '" + text + "'";
+    const bool one_directory = fs::path(a.name).parent_path() == fs::path(b.name).parent_path();
+    return one_directory ? "; --exclude one of them" : options_.input.recursive ? "" : "; add --recursive";
+  }
+
+  [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
+    throw Error(ErrorKind::usage,
+                printable(second.output) + ": output of both " + printable(first.input) + " and " +
+                    printable(second.input) +
+                    (options_.output.is_archive ? "; add --recursive" : hint(first, second)));
+  }
+
+  void check_outputs() {
+    std::unordered_map<std::string, const BatchFile*> writers;
+    Locations locations;
+    std::map<FileIdentity, const BatchFile*> replacers;
+    std::map<FileId, const BatchFile*> existing;
+    for (BatchFile& file : found_.files) {
+      if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
+        refuse_both(*other->second, file);
+      if (has_page_files(options_, file.format)) {
+        file.output_exists = options_.output.skip_existing && has_all_pages(options_, file);
+        continue;  // the path itself is not written
+      }
+      const auto [info, location] = locations.of_output(file.output);
+      // A power failure or a full disk may leave an empty file.
+      const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
+      file.output_exists = info && !(is_empty && options_.output.skip_existing);
+      const bool is_replaced =
+          !file.output_exists || (S_ISREG(info->st_mode) && !options_.output.skip_existing);
+      if (is_replaced && location)
+        if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
+          refuse_both(*other->second, file);
+      if (!info) continue;
+      if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch does not wait for a reader
+        throw Error(ErrorKind::usage, printable(file.output) + ": not a regular file");
+      if (S_ISDIR(info->st_mode))
+        throw Error(ErrorKind::usage, printable(file.output) +
+                                          ": is a directory, but would be the output file of " +
+                                          printable(file.input));
+      existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
+    }
+    check_page_outputs(options_, found_.files);
+    for (const BatchFile& file : found_.files) {
+      // Reject an output that is also the directory of another output.
+      for (fs::path above = fs::path(file.output).parent_path();
+           above.string().size() > options_.output.path.size(); above = above.parent_path()) {
+        if (const auto writer = writers.find(above.string()); writer != writers.end())
+          throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a directory");
+      }
+      if (existing.empty()) continue;
+      struct stat info {};
+      if (::stat(file.input.c_str(), &info) != 0) continue;
+      const auto output = existing.find({info.st_dev, info.st_ino});
+      if (output != existing.end()) refuse_input(*output->second, file);
+    }
+  }
+
+  // `writer` would overwrite the input of `reader`.
+  [[noreturn]] void refuse_input(const BatchFile& writer, const BatchFile& reader) const {
+    const std::string pattern = name_.pattern();
+    const std::string other = pattern.empty() ? "one of them" : "'" + pattern + "'";
+    if (&writer == &reader)
+      throw Error(ErrorKind::usage, printable(writer.output) + ": is the input " +
+                                        (writer.output == reader.input ? "itself" : printable(reader.input)) +
+                                        "; name another directory");
+    throw Error(ErrorKind::usage,
+                printable(reader.input) + ": is an input, but would be replaced by the output of " +
+                    printable(writer.input) + "; name another directory or --exclude " + printable(other));
+  }
+
+  const ProcessOptions& options_;
+  BatchFiles& found_;
+  const NameTemplate& name_;
+  std::map<Format, std::uint64_t> option_hashes_;
+};
+
+}  // namespace
+
+bool has_page_files(const ProcessOptions& options, Format format) {
+  return !options.output.is_tensor && options.pages && !options.pages->alone &&
+         (options.pages->named || !holds_pages(format));
+}
+
+std::optional<std::int64_t> page_field_value(const ProcessOptions& options) {
+  if (!options.pages || !options.pages->alone) return std::nullopt;
+  return options.pages->first;
+}
+
+void plan_outputs(const ProcessOptions& options, BatchFiles& found) {
+  OutputPlan(options, found).make();
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,49 @@
+// Decodes sources into images. Everything here runs without the GIL.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/python/core/sources.h"
+#include "images/codecs/codec.h"
+#include "images/codecs/pages.h"
+#include "images/image.h"
+
+namespace imgpipe::python {
+
+struct Decoding {
+  DecodeOptions options;
+  int channels = 0;  // of the result; 0: those of the image
+  std::int64_t page = 0;
+};
+
+struct Decoded {
+  std::shared_ptr<Image> image;
+  std::vector<std::string> warnings;  // tolerated damage
+};
+
+// Decodes one page of the source. Colour becomes grey by the stage `gray`, grey three equal channels; missing
+// alpha is opaque. Throws Error(input) and Error(memory), without the source's name.
+[[nodiscard]] Decoded decode(const Source& source, const Decoding& decoding, int threads);
+
+// The pages of a source, which this reads one at a time. The source must outlive it.
+class SourcePages {
+ public:
+  // Throws Error(input) and Error(memory).
+  SourcePages(const Source& source, const Decoding& decoding);
+
+  [[nodiscard]] std::int64_t size() const { return pages_ ? pages_->size() : 1; }
+  // The tolerated damage of the list of pages; empty: none.
+  [[nodiscard]] std::string warning() const { return pages_ ? pages_->warning() : ""; }
+  // Decodes page `index`, from 0. Throws Error(input) if it does not exist, and as decode(). Thread-safe.
+  [[nodiscard]] Decoded decode(std::int64_t index, int threads) const;
+
+ private:
+  Decoding decoding_;
+  InputFile file_;
+  std::unique_ptr<Pages> pages_;  // reads from file_; nullptr: a format without pages
+};
+
+}  // namespace imgpipe::python

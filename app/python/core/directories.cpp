@@ -1,0 +1,324 @@
+// The program's batch over a directory, and the images in a directory.
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "app/files/lost_outputs.h"
+#include "app/image/image_settings.h"
+#include "app/jobs/existing_results.h"
+#include "app/jobs/input_search.h"
+#include "app/jobs/output_plan.h"
+#include "app/process_options/tensor_options.h"
+#include "app/python/core/bindings.h"
+#include "app/python/core/errors.h"
+#include "images/error.h"
+#include "images/files/temporary_file.h"
+#include "images/text.h"
+#include "pipeline/device.h"
+#include "pipeline/error_of.h"
+#include "pipeline/jobs/batch.h"
+#include "pipeline/jobs/batch_devices.h"
+#include "pipeline/stage_list.h"
+
+namespace imgpipe::python {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPollInterval{50};  // between checks for signals, and reports of progress
+
+std::string path_of(const nb::bytes& path) {
+  return {path.c_str(), path.size()};
+}
+
+// Decodes a path as os.fsdecode() does.
+nb::object decoded(const std::string& path) {
+  nb::object text =
+      nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
+  if (!text.is_valid()) throw nb::python_error();
+  return text;
+}
+
+// Returns the names of the images below a directory, and its problems as (path, reason).
+nb::tuple list_images(const nb::bytes& directory) {
+  InputOptions input;
+  input.path = path_of(directory);
+  input.recursive = true;
+  const BatchFiles found = [&input] {
+    const nb::gil_scoped_release others_run;
+    return search_inputs(input);
+  }();
+  nb::list names, problems;
+  for (const BatchFile& file : found.files) names.append(decoded(file.name));
+  for (const PathProblem& problem : found.problems)
+    problems.append(nb::make_tuple(decoded(problem.path), problem.reason));
+  return nb::make_tuple(names, problems);
+}
+
+struct Failure {
+  std::string path, reason;
+  ErrorKind kind = ErrorKind::input;
+};
+
+// One run over a directory, made of the parts of the program's batch (app/batch/batch_command.h).
+class DirectoryRun {
+ public:
+  explicit DirectoryRun(ProcessOptions options) : options_(std::move(options)) {}
+
+  // Finds the inputs, and checks and sets aside outputs, before any work.
+  void plan() {
+    found_ = search_inputs(options_.input, &options_.output);
+    if (found_.files.empty() && found_.problems.empty())
+      throw Error(ErrorKind::usage,
+                  printable(options_.input.path) + ": no images found" +
+                      (found_.skipped_inputs.files() > 0 ? "; skipped files: " + found_.skipped_inputs.text()
+                                                         : std::string()));
+    plan_outputs(options_, found_);
+    for (const BatchFile& file : found_.files)
+      check_output_holds(options_, file.format, printable(file.output));
+    for (const PathProblem& problem : found_.problems) failures_.push_back({problem.path, problem.reason});
+  }
+  // Throws Error(usage) if an existing file may not be replaced.
+  void check_replaceable() { (void)check_replaceable_outputs(options_, found_); }
+
+  void start() {
+    if (options_.output.skip_existing)
+      skipped_ = std::erase_if(found_.files, [](const BatchFile& file) { return file.output_exists; });
+    if (found_.files.empty()) return;
+    StaleTemporaryFiles stale;
+    for (const BatchFile& file : found_.files) stale.remove(file.output);
+    is_done_.resize(found_.files.size());
+    batch_ = std::make_unique<Batch>(BatchItems(found_.files.size(),
+                                                [this](std::size_t i) {
+                                                  const BatchFile& file = found_.files[i];
+                                                  return BatchItem{.input = file.input,
+                                                                   .output = file.output,
+                                                                   .format = file.format,
+                                                                   .made_of = file.made_of};
+                                                }),
+                                     settings());
+  }
+
+  // Takes results for a while. Returns false after the last one.
+  bool work() {
+    const Clock::time_point end = Clock::now() + kPollInterval;
+    while (batch_ && !batch_->finished() && Clock::now() < end) {
+      if (const std::optional<BatchResult> result = batch_->next(kPollInterval)) take(*result);
+    }
+    return batch_ && !batch_->finished();
+  }
+
+  // Begins no more images, and ends the run.
+  void stop() {
+    batch_->stop();
+    while (work()) {
+    }
+    finish();
+  }
+
+  // Ends the run: finds lost outputs, and makes the others durable.
+  void finish() {
+    std::optional<Error> fatal;
+    if (batch_) {
+      fatal = batch_->fatal();
+      for (std::string& note : batch_->take_notes()) warnings_.push_back(std::move(note));
+      batch_.reset();
+    }
+    report_lost_outputs();
+    options_.output.sync->sync_names();
+    if (fatal && fatal->kind() != ErrorKind::output) throw Error(*fatal);
+  }
+
+  [[nodiscard]] std::size_t total() const { return found_.files.size(); }
+  [[nodiscard]] std::size_t ended() const { return ended_; }
+  [[nodiscard]] const std::optional<Failure>& first_failure() const { return first_failure_; }
+
+  [[nodiscard]] nb::tuple summary() const {
+    nb::list failed, warnings;
+    for (const Failure& failure : failures_)
+      failed.append(nb::make_tuple(decoded(failure.path), failure.reason));
+    for (const std::string& warning : warnings_) warnings.append(warning);
+    return nb::make_tuple(done_, skipped_, failed, pixels_, warnings);
+  }
+
+ private:
+  BatchSettings settings() {
+    const ExecutionOptions& execution = options_.execution;
+    BatchSettings settings;
+    static_cast<ImageSettings&>(settings) = image_settings(options_);
+    settings.threads = execution.threads > 0 ? execution.threads : host_info().threads;
+    settings.jobs = execution.jobs > 0 ? execution.jobs : settings.threads;
+    settings.memory_is_limit = execution.memory_bytes > 0;
+    settings.memory_bytes =
+        execution.memory_bytes > 0 ? execution.memory_bytes : memory_for_images(0, settings.jobs, 0);
+    settings.fail_fast = execution.fail_fast;
+    (void)use_devices(settings, choose_device(execution.device), [](const CudaDevice&) {
+      return DeviceCosts{default_cost_model(), "typical costs"};
+    });
+    return settings;
+  }
+
+  void take(const BatchResult& result) {
+    const BatchFile& file = found_.files[result.item];
+    ++ended_;
+    warnings_.insert(warnings_.end(), result.warnings.begin(), result.warnings.end());
+    if (result.depth_loss != DepthLoss::none)
+      warnings_.push_back(printable(file.input) + ": " +
+                          depth_warning(result.depth_loss, result.header.bits_per_sample, file.format));
+    if (result.failed) {
+      fail(file, *result.failed, result.reason);
+      return;
+    }
+    ++done_;
+    pixels_ += result.pixels > 0 ? result.pixels : result.header.shape.pixels();
+    is_done_[result.item] = true;
+  }
+
+  void fail(const BatchFile& file, ErrorKind kind, std::string reason) {
+    if (const std::string prefix = printable(file.input) + ": "; reason.starts_with(prefix))
+      reason.erase(0, prefix.size());
+    failures_.push_back({file.input, std::move(reason), kind});
+    if (!first_failure_) first_failure_ = failures_.back();
+  }
+
+  void report_lost_outputs() {
+    std::vector<const BatchFile*> done;
+    std::vector<std::string> outputs;
+    for (std::size_t i = 0; i < is_done_.size(); ++i) {
+      if (!is_done_[i]) continue;
+      done.push_back(&found_.files[i]);
+      outputs.push_back(found_.files[i].output);
+    }
+    for (const std::size_t i : missing_files(outputs)) {
+      --done_;
+      fail(*done[i], ErrorKind::output, printable(outputs[i]) + ": " + kLostReason);
+    }
+  }
+
+  ProcessOptions options_;
+  BatchFiles found_;
+  std::vector<bool> is_done_;  // by file
+  std::size_t done_ = 0, skipped_ = 0, ended_ = 0;
+  std::int64_t pixels_ = 0;
+  std::vector<Failure> failures_;
+  std::optional<Failure> first_failure_;  // of an image
+  std::vector<std::string> warnings_;
+  std::unique_ptr<Batch> batch_;
+};
+
+template <class Value>
+Value option(const nb::dict& options, const char* name) {
+  return nb::cast<Value>(options[name]);
+}
+
+Format format_of(const std::string& name) {
+  const std::optional<Format> format = format_by_name(name);
+  if (format && format_info(*format).can_be_written()) return *format;
+  std::vector<std::string_view> names;
+  for (const FormatInfo& info : format_table()) {
+    if (info.can_be_written()) names.push_back(info.name);
+  }
+  throw Error(ErrorKind::usage, "format: " + none_of(name, names));
+}
+
+// The options of the program that the arguments of imgpipe.run_directory() stand for. The others keep their
+// defaults, which are the program's.
+ProcessOptions options_of(const nb::dict& given) {
+  ProcessOptions options;
+  options.input.path = path_of(option<nb::bytes>(given, "input"));
+  options.input.recursive = option<bool>(given, "recursive");
+  options.input.include = option<std::vector<std::string>>(given, "include");
+  options.input.exclude = option<std::vector<std::string>>(given, "exclude");
+  options.stages.list = option<std::string>(given, "stages");
+  options.stages.steps = parse_stages(options.stages.list);
+  options.decode.accept = option<bool>(given, "lenient")  ? Acceptance::lenient
+                          : option<bool>(given, "pillow") ? Acceptance::pillow
+                                                          : Acceptance::strict;
+  OutputOptions& output = options.output;
+  output.path = path_of(option<nb::bytes>(given, "output"));
+  if (const auto format = option<std::optional<std::string>>(given, "format"))
+    output.format = format_of(*format);
+  if (const auto name = option<std::optional<std::string>>(given, "name")) {
+    output.name.emplace(*name);
+    output.name->check_format(output.format);
+    if (!output.format) output.format = format_by_ending(*name);
+  }
+  output.encode.mark = Mark::result;
+  if (const auto quality = option<std::optional<int>>(given, "quality")) output.encode.quality = *quality;
+  output.keep_metadata = option<bool>(given, "metadata");
+  output.replace = option<bool>(given, "overwrite") ? Replace::all : Replace::own;
+  output.skip_existing = option<bool>(given, "skip_existing");
+  options.execution.device = option<std::string>(given, "device");
+  (void)choose_device(options.execution.device);  // reports a mistake before any work
+  options.execution.threads = option<int>(given, "threads");
+  options.execution.jobs = option<int>(given, "jobs");
+  options.execution.memory_bytes = option<std::int64_t>(given, "memory");
+  options.execution.fail_fast = option<bool>(given, "fail_fast");
+  return options;
+}
+
+void check_replaceable(DirectoryRun& run) {
+  try {
+    const nb::gil_scoped_release others_run;
+    run.check_replaceable();
+  } catch (const Error& error) {
+    const nb::gil_scoped_acquire locked;
+    if (error.kind() != ErrorKind::usage) throw;
+    PyErr_SetObject(PyExc_FileExistsError, nb::steal(PyObject_Str(exception_of(error).ptr())).ptr());
+    throw nb::python_error();
+  }
+}
+
+template <class Work>
+auto without_lock(const Work& work) {
+  const nb::gil_scoped_release others_run;
+  return work();
+}
+
+// Returns (done, skipped, failed, pixels, warnings). `progress`: None, or called with the numbers of ended
+// and of all images.
+nb::tuple run_directory(const nb::dict& given, const nb::object& progress) {
+  DirectoryRun run(options_of(given));
+  without_lock([&] { run.plan(); });
+  check_replaceable(run);
+  without_lock([&] { run.start(); });
+  try {
+    for (bool is_working = run.total() > 0; is_working;) {
+      is_working = without_lock([&] { return run.work(); });
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+      if (!progress.is_none()) progress(run.ended(), run.total());
+    }
+  } catch (const nb::python_error&) {
+    (void)without_lock([&] { return error_of([&] { run.stop(); }); });
+    throw;
+  }
+  without_lock([&] { run.finish(); });
+  if (const std::optional<Failure>& failure = run.first_failure();
+      failure && option<bool>(given, "fail_fast")) {
+    set_exception(Error(failure->kind, failure->reason), failure->path);
+    throw nb::python_error();
+  }
+  return run.summary();
+}
+
+}  // namespace
+
+void bind_directories(nb::module_& module) {
+  module.def("list_images", &list_images, nb::arg("directory"));
+  module.def("run_directory", &run_directory, nb::arg("options"), nb::arg("progress").none());
+}
+
+}  // namespace imgpipe::python

@@ -1,0 +1,93 @@
+#include "app/python/core/idle_threads.h"
+
+#include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <new>
+
+#include <pthread.h>
+
+namespace imgpipe::python {
+namespace {
+
+// Never destroyed: at process exit the threads can no longer be joined.
+class IdleSets {
+ public:
+  using Sets = std::list<IdleThreads>;
+
+  [[nodiscard]] Sets take(const std::pair<std::string, int>& key) {
+    Sets taken;
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find(idle_, key, &IdleThreads::key);
+    if (found != idle_.end()) taken.splice(taken.end(), idle_, found);
+    return taken;
+  }
+
+  // Returns the sets that are no longer kept: those used least recently.
+  [[nodiscard]] Sets keep(Sets added) noexcept {
+    Sets surplus;
+    const std::lock_guard lock(mutex_);
+    idle_.splice(idle_.begin(), added);
+    int of_several = 0, single = 0;
+    for (auto next = idle_.begin(); next != idle_.end();) {
+      const auto set = next++;
+      const bool is_single = set->key.second == 1;
+      if (is_single ? ++single > kMostSingle : ++of_several > kMostOfSeveral)
+        surplus.splice(surplus.end(), idle_, set);
+    }
+    return surplus;
+  }
+
+  [[nodiscard]] Sets take_all() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(idle_, {});
+  }
+
+  // The handlers of fork, called by the forking thread. A forked process has none of its parent's threads, so
+  // their sets can neither be used nor destroyed.
+  void before_fork() { mutex_.lock(); }
+  void in_parent() { mutex_.unlock(); }
+  void in_child() {
+    for (IdleThreads& set : idle_) (void)set.threads.release();
+    idle_.clear();
+    mutex_.unlock();
+  }
+
+ private:
+  // Callers with a thread per image, such as Pipeline.map(), use one set per thread; these have no thread of
+  // their own.
+  static constexpr int kMostOfSeveral = 4, kMostSingle = 64;
+
+  std::mutex mutex_;
+  Sets idle_;  // most recently used first
+};
+
+IdleSets& idle_sets() {
+  static auto* const sets = new IdleSets;
+  return *sets;
+}
+
+}  // namespace
+
+ThreadsLease::ThreadsLease(const std::string& device, int threads)
+    : held_(idle_sets().take({device, threads})) {
+  if (held_.empty()) held_.push_back({{device, threads}, std::make_unique<BatchThreads>(device, threads)});
+}
+
+// NOLINTNEXTLINE(bugprone-exception-escape): letting the lock go does not throw
+ThreadsLease::~ThreadsLease() {
+  (void)idle_sets().keep(std::move(held_));  // destroys the surplus
+}
+
+void end_idle_threads() {
+  (void)idle_sets().take_all();
+}
+
+void prepare_for_forks() {
+  (void)idle_sets();  // created by a single thread
+  const int failed = ::pthread_atfork([] { idle_sets().before_fork(); }, [] { idle_sets().in_parent(); },
+                                      [] { idle_sets().in_child(); });
+  if (failed != 0) throw std::bad_alloc();
+}
+
+}  // namespace imgpipe::python

@@ -1,0 +1,41 @@
+// Threads and engines that are kept between the calls of a process.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "pipeline/jobs/array_batch.h"
+
+namespace imgpipe::python {
+
+struct IdleThreads {
+  std::pair<std::string, int> key;  // device, threads
+  std::unique_ptr<BatchThreads> threads;
+};
+
+// Holds threads for one call, alone, and keeps them for a later one however the call ends. Used without the
+// GIL: its destructor may join threads.
+class ThreadsLease {
+ public:
+  // Takes idle threads or makes new ones. Throws as BatchThreads().
+  ThreadsLease(const std::string& device, int threads);
+  ~ThreadsLease();
+  ThreadsLease(const ThreadsLease&) = delete;
+  ThreadsLease& operator=(const ThreadsLease&) = delete;
+
+  BatchThreads& operator*() const { return *held_.front().threads; }
+  BatchThreads* operator->() const { return held_.front().threads.get(); }
+
+ private:
+  std::list<IdleThreads> held_;
+};
+
+// Ends all threads that no call uses, and frees their memory.
+void end_idle_threads();
+
+// Lets forked processes start threads of their own. Called once, when the module is imported.
+void prepare_for_forks();
+
+}  // namespace imgpipe::python

@@ -1,0 +1,69 @@
+// imgpipe._core.Pipeline: stages that are checked once and run on the host.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include "app/python/core/arrays.h"
+#include "app/python/core/result_arrays.h"
+#include "images/codecs/codec.h"
+#include "images/error.h"
+#include "pipeline/jobs/array_job.h"
+#include "pipeline/jobs/array_plans.h"
+
+namespace imgpipe::python {
+
+// Thread-safe: every call takes threads of its own.
+class Pipeline {
+ public:
+  // Throws as parse_stages() and Runner(), and nb::type_error for stages that make bfloat16. `layout` and
+  // `accept`: "" or None for the defaults.
+  Pipeline(const std::string& stages, std::string device, int threads,
+           const std::optional<std::string>& layout, const std::string& accept);
+
+  [[nodiscard]] int threads() const { return threads_; }
+
+  [[nodiscard]] nb::object run_array(nb::handle array, nb::handle out);
+  // Returns the result and its report.
+  [[nodiscard]] nb::tuple run_with_report(nb::handle array);
+  [[nodiscard]] nb::object read(nb::handle source, nb::handle out);
+
+  using Boxes = nb::ndarray<const std::int64_t, nb::numpy, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
+  using Flips = nb::ndarray<const bool, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+  // Returns the array of all results, or a list of arrays where shapes differ (None where an image failed),
+  // and the exceptions by source, or None if all succeeded.
+  [[nodiscard]] nb::tuple batch(nb::list sources, const std::optional<Boxes>& boxes,
+                                const std::optional<Flips>& flips, nb::handle out, bool stop_at_error);
+
+ private:
+  friend class OpenedImage;
+
+  [[nodiscard]] ConstHostView view_of(ImageArray& image);
+  [[nodiscard]] nb::object result_of(const ArraySource& source, nb::handle out, RunReport* report);
+  // Returns a new array, or `out`.
+  [[nodiscard]] nb::object run_job(ArrayJob& job, int threads, const std::optional<OutArray>& out,
+                                   RunReport* report);
+
+  const std::string device_;
+  const int threads_;
+  DecodeOptions decode_;
+  ArrayPlans plans_;
+};
+
+// Return the meaning of arguments of Pipeline, which Python has checked.
+[[nodiscard]] std::optional<TensorLayout> layout_of(const std::optional<std::string>& name);
+[[nodiscard]] DecodeOptions decode_options(const std::string& accept);
+
+// Shows warnings about accepted damage as DamageWarning. Needs the GIL.
+void warn_of_damage(const std::string& name, const std::vector<std::string>& warnings);
+
+// Returns exception_of(), with the name in every message, and with the index of a batch's source.
+[[nodiscard]] nb::object exception_of_source(const Error& error, const std::string& name,
+                                             std::optional<std::size_t> index = std::nullopt);
+
+}  // namespace imgpipe::python

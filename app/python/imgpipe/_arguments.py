@@ -1,0 +1,46 @@
+"""Checks of arguments."""
+import operator
+import re
+from typing import SupportsIndex
+
+__all__ = ["integer", "memory_bytes", "one_of", "text"]
+
+_UNITS = {"": 1, "B": 1, **{prefix + unit: base ** exponent
+                            for exponent, prefix in enumerate("KMGT", 1)
+                            for unit, base in (("", 1024), ("IB", 1024), ("B", 1000))}}
+
+
+def text(name: str, value: object, example: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected str, such as {example!r}, got {type(value).__name__}")
+    return value
+
+
+def integer(name: str, value: SupportsIndex) -> int:
+    """Return an int that fits 32 bits; larger values are out of every range."""
+    try:
+        return max(-1, min(operator.index(value), 2**31 - 1))
+    except TypeError:
+        raise TypeError(f"{name}: expected int, got {type(value).__name__}") from None
+
+
+def one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
+    if not any(value is one or (isinstance(one, str) and value == one) for one in allowed):
+        got = repr(value) if isinstance(value, (str, int, float)) else type(value).__name__
+        raise (ValueError if isinstance(value, str) else TypeError)(
+            f"{name}: expected {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, got {got:.40}")
+
+
+def memory_bytes(value: int | str) -> int:
+    """Return bytes from an int or from text as the program's --memory accepts it: "1.5G", "100MB", "64MiB"."""
+    if isinstance(value, str):
+        match = re.fullmatch(r"(\d+(?:\.\d{1,6})?)([KMGT]?(?:I?B)?)", value.upper())
+        if match and match[2] in _UNITS:
+            return int(float(match[1]) * _UNITS[match[2]])
+        raise ValueError(f"memory: expected bytes, such as 500000000 or '1.5G', got {value[:40]!r}")
+    bytes_ = operator.index(value) if hasattr(value, "__index__") else 0
+    if bytes_ < 1:
+        got = value if hasattr(value, "__index__") else type(value).__name__
+        raise (ValueError if hasattr(value, "__index__") else TypeError)(
+            f"memory: expected bytes, such as 500000000 or '1.5G', got {got}")
+    return bytes_

@@ -1,0 +1,264 @@
+"""Batches for training and inference, read ahead by threads."""
+import contextlib
+import operator
+import os
+import random
+import threading
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, SupportsIndex, TypedDict
+
+from ._ahead import ahead, read_ahead
+from ._arrays import image_array, is_image
+from ._batch import Batch
+from ._errors import DecodeError
+from ._io import info
+from ._samples import Loaded, Order, samples_of
+
+__all__ = ["Loader", "LoaderBatch", "LoaderState"]
+
+
+class LoaderBatch(NamedTuple):
+    """A batch of a Loader.
+
+    images:  as Pipeline.batch() returns them: an array (N, ...), or a list if the shapes differ.
+    keys:    N names: of a directory's image below the directory, of a listed file as given, the number of another
+             listed source, or the key of a shard's sample.
+    members: N dictionaries with the other members of each sample of a shard, by extension: {"cls": b"7"}.
+    errors:  N entries, each None or, with on_error="return", the exception of a failed sample. With on_error="skip" the
+             exceptions of the samples that were left out.
+    """
+
+    images: Any
+    keys: list[str]
+    members: list[dict[str, bytes]]
+    errors: list[Exception | None]
+
+
+class LoaderState(TypedDict):
+    """A position between two batches of a Loader, as values of JSON."""
+
+    sources: int
+    shuffle: bool
+    shuffle_buffer: int
+    seed: int
+    shard: list[int]
+    epoch: int
+    start: list[int]
+    within: int
+
+
+class Position(NamedTuple):
+    epoch: int
+    start: list[int]  # of a block (_samples.py)
+    within: int       # the block's samples before the position
+
+
+class Chunk(NamedTuple):
+    samples: list[Any]
+    end: Position
+
+
+class BatchPipeline(Protocol):
+    """The part of Pipeline that a Loader uses."""
+
+    @property
+    def on_error(self) -> str: ...
+
+    def batch(self, sources: Sequence[Any], *, boxes: Sequence[Any] | None = None,
+              flips: Sequence[bool] | None = None) -> Any: ...
+
+
+class Loader:
+    """Iterates over batches of images that a pipeline makes, one epoch per iteration.
+
+    sources:    a directory, whose images are found in all its subdirectories and sorted by the bytes of their names; a
+                sequence of sources (paths, bytes, ...); or tar shards: a name or pattern such as
+                "shard-{0000..0099}.tar" or "train/*.tar", or a sequence of them. Members of a shard belong to one
+                sample if they are consecutive and their names are equal up to the first dot of the last component; the
+                rest is the extension. The first member whose extension is that of an image format, or else ends with
+                one ("left.png"), is the image; samples without an image are skipped.
+    pipeline:   a Pipeline. Its on_error decides what becomes of samples that fail; its device, where the batches are.
+    batch_size: the number of samples in a batch. The last batch may have fewer, and on_error="skip" leaves some out.
+    shuffle:    permute the samples, differently in every epoch: all samples of a list or directory; of shards their
+                order, and then the samples of each `shuffle_buffer` consecutive samples of the stream.
+    shuffle_buffer: see there. Up to twice this many samples are in memory: about 0.5 KB each, and of compressed shards
+                also their data.
+    seed:       of the order, and of `boxes` and `flips`. An int from 0.
+    shard:      (rank, world): this loader yields one of `world` disjoint parts that together are complete. Every
+                world-th sample of the order, or every world-th shard; if there are fewer shards than ranks, some ranks
+                share one.
+    prefetch:   the number of batches that threads make while the caller uses the current one. 0: the calling thread
+                makes each batch when it is asked for.
+    drop_last:  leave out the last batch if it is not full.
+    boxes:      None, or a function of (height, width, random) that returns the box (top, left, height, width) which is
+                cropped from the image before the first stage. `random` is a random.Random that depends on the seed, the
+                epoch and the sample only, so that the order, threads and ranks do not matter.
+    flips:      None, or a function of (height, width, random) that returns whether to mirror the image, called after
+                `boxes` for each sample.
+
+    The batches depend on the arguments and the epoch only, not on threads. A Loader is pickled by its arguments and its
+    position. An iteration that is left early ends its threads; the next one begins the epoch again, unless
+    load_state_dict() moved the position.
+
+    Raises TypeError and ValueError for wrong arguments, and OSError for directories and shards that cannot be opened.
+    During the iteration errors of samples are raised as Pipeline.batch() raises them. A damaged shard raises
+    DecodeError; with another on_error than "raise" the rest of the shard is skipped with a DamageWarning.
+    """
+
+    def __init__(self, sources: str | os.PathLike[str] | Sequence[Any], pipeline: BatchPipeline,
+                 batch_size: SupportsIndex, *, shuffle: bool = False, shuffle_buffer: SupportsIndex = 10_000,
+                 seed: SupportsIndex = 0, shard: tuple[int, int] = (0, 1), prefetch: SupportsIndex = 2,
+                 drop_last: bool = False, boxes: Callable[[int, int, random.Random], Sequence[int]] | None = None,
+                 flips: Callable[[int, int, random.Random], bool] | None = None) -> None:
+        if not callable(getattr(pipeline, "batch", None)):
+            raise TypeError(f"pipeline: expected an imgpipe.Pipeline, got {type(pipeline).__name__}")
+        self._pipeline = pipeline
+        self._batch_size = _at_least("batch_size", batch_size, 1)
+        self._shuffle = bool(shuffle)
+        self._shuffle_buffer = _at_least("shuffle_buffer", shuffle_buffer, 1)
+        self._seed = _at_least("seed", seed, 0)
+        self._rank, self._world = _part(shard)
+        self._prefetch = _at_least("prefetch", prefetch, 0)
+        self._drop_last = bool(drop_last)
+        self._choices = {name: function for name, function in (("boxes", boxes), ("flips", flips)) if function}
+        self._samples = samples_of(sources, pipeline.on_error != "raise")
+        self._position = Position(0, self._samples.first, 0)
+        self._continues = False  # whether the next iteration begins at the position
+
+    def __repr__(self) -> str:
+        return (f"Loader({self._samples}, {self._pipeline!r}, {self._batch_size}, shuffle={self._shuffle}, "
+                f"seed={self._seed}, shard={(self._rank, self._world)})")
+
+    def __len__(self) -> int:
+        """Return the number of batches in an epoch; with on_error="skip" there may be fewer.
+
+        Raises TypeError for shards, whose samples are not counted in advance.
+        """
+        samples = len(range(self._rank, len(self._samples), self._world))
+        return samples // self._batch_size if self._drop_last else -(-samples // self._batch_size)
+
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Select the epoch of the next iteration, from 0. A complete iteration selects the following one.
+
+        A position set by load_state_dict() remains if it is in this epoch.
+        """
+        number = _at_least("epoch", epoch, 0)
+        if number != self._position.epoch:
+            self._position = Position(number, self._samples.first, 0)
+            self._continues = False
+
+    def state_dict(self) -> LoaderState:
+        """Return the position after the last batch that was yielded, as values of JSON."""
+        epoch, start, within = self._position
+        return {"sources": self._samples.count, "shuffle": self._shuffle, "shuffle_buffer": self._shuffle_buffer,
+                "seed": self._seed, "shard": [self._rank, self._world], "epoch": epoch, "start": list(start),
+                "within": within}
+
+    def load_state_dict(self, state: LoaderState) -> None:
+        """Let the next iteration continue at the position that another Loader's state_dict() returned.
+
+        The samples that follow are those that were not yet yielded, in the same order. batch_size, prefetch and the
+        pipeline may differ. Raises ValueError if the sources, shuffle, shuffle_buffer, seed or shard do.
+        """
+        given, present = dict(state), dict(self.state_dict())
+        for name in ("sources", "shuffle", "shuffle_buffer", "seed", "shard"):
+            if given.get(name) != present[name]:
+                raise ValueError(f"state: {name} is {given.get(name)!r}, but this Loader has {present[name]!r}; "
+                                 "make it with the same arguments")
+        self._position = Position(state["epoch"], list(state["start"]), state["within"])
+        self._continues = True
+
+    def __iter__(self) -> Iterator[LoaderBatch]:
+        if not self._continues:
+            self._position = Position(self._position.epoch, self._samples.first, 0)
+        self._continues = False
+        return self._batches(self._position)
+
+    def _batches(self, position: Position) -> Iterator[LoaderBatch]:
+        process = os.getpid()
+        order = Order(self._seed, position.epoch, self._shuffle, self._shuffle_buffer, self._rank, self._world)
+
+        def made(chunk: Chunk) -> tuple[LoaderBatch, Position]:
+            return self._batch(order, chunk.samples), chunk.end
+
+        stop = threading.Event()
+        with (contextlib.closing(self._chunks(order, position, stop)) as chunks,
+              contextlib.closing(ahead(made, chunks, self._prefetch) if self._prefetch
+                                 else (made(chunk) for chunk in chunks)) as batches):
+            try:
+                for batch, self._position in batches:
+                    if batch.keys:
+                        yield batch
+                    if os.getpid() != process:
+                        raise RuntimeError("the iteration began before a fork, which ended its threads; iterate again")
+            finally:
+                stop.set()
+        self._position = Position(position.epoch + 1, self._samples.first, 0)
+
+    def _chunks(self, order: Order, position: Position, stop: threading.Event) -> Generator[Chunk, None, None]:
+        """Yield the samples of each batch, or end soon after `stop` is set."""
+        chunk: list[Any] = []
+        at = position.within
+        blocks = self._samples.blocks(order, position.start, stop)
+        for block in read_ahead(blocks) if self._prefetch else blocks:
+            while at < len(block.samples):
+                taken = block.samples[at:at + self._batch_size - len(chunk)]
+                chunk.extend(taken)
+                at += len(taken)
+                position = Position(order.epoch, block.start, at)
+                if len(chunk) == self._batch_size:
+                    yield Chunk(chunk, position)
+                    chunk = []
+            at = 0
+        if chunk and not self._drop_last:
+            yield Chunk(chunk, position)
+
+    def _batch(self, order: Order, samples: list[Any]) -> LoaderBatch:
+        loaded = self._samples.load(samples)
+        result = self._pipeline.batch(loaded.sources, **self._chosen(order, loaded))
+        if not isinstance(result, Batch):
+            return LoaderBatch(result, loaded.keys, loaded.members, [None] * len(loaded.keys))
+        errors = [error for error in result.errors if error is not None or self._pipeline.on_error == "return"]
+        return LoaderBatch(result.images, [loaded.keys[i] for i in result.indices],
+                           [loaded.members[i] for i in result.indices], errors)
+
+    def _chosen(self, order: Order, loaded: Loaded) -> dict[str, list[Any]]:
+        """Return the boxes and flips of a batch, as far as there are functions for them."""
+        chosen: dict[str, list[Any]] = {name: [] for name in self._choices}
+        if chosen:
+            for seed, source in zip(loaded.seeds, loaded.sources):
+                size = _size_of(source)
+                chance = random.Random(f"{order.seed}:{order.epoch}:{seed}")
+                for name, function in self._choices.items():
+                    # A source that cannot be read fails in the batch.
+                    chosen[name].append(function(*size, chance) if size else (0, 0, 1, 1) if name == "boxes" else False)
+        return chosen
+
+
+def _size_of(source: Any) -> tuple[int, int] | None:
+    """Return the height and width of an image."""
+    try:
+        shape = image_array(source).shape if is_image(source) else info(source).shape
+    except (DecodeError, OSError):
+        return None
+    return shape[0], shape[1]
+
+
+def _at_least(name: str, value: SupportsIndex, least: int) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected int, got {type(value).__name__}") from None
+    if number < least:
+        raise ValueError(f"{name}: expected an int from {least}, got {number}")
+    return number
+
+
+def _part(shard: tuple[int, int]) -> tuple[int, int]:
+    try:
+        rank, world = map(operator.index, shard)
+    except (TypeError, ValueError):
+        raise TypeError(f"shard: expected (rank, world), two ints, got {shard!r:.80}") from None
+    if not 0 <= rank < world:
+        raise ValueError(f"shard: expected (rank, world) with 0 <= rank < world, got ({rank}, {world})")
+    return rank, world

@@ -1,0 +1,256 @@
+"""The samples of a Loader in the order of an epoch: listed sources, or members of tar shards."""
+import glob
+import os
+import re
+import threading
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _core
+from ._errors import DamageWarning, DecodeError
+
+UNSHUFFLED_BLOCK = 256  # samples of shards that are indexed at a time
+INDEXED_MEMBERS = 512   # per call that releases the interpreter's lock
+
+
+_Data = bytes | tuple[int, int]  # of a member: its bytes, or offset and size in a shard that is not compressed
+
+
+class Order(NamedTuple):
+    """What determines the order of an epoch's samples in one process."""
+
+    seed: int
+    epoch: int
+    shuffle: bool
+    buffer: int  # samples of shards that are shuffled together
+    rank: int
+    world: int
+
+    def permutation(self, count: int, *position: int) -> npt.NDArray[np.int64]:
+        """Return a permutation of range(count), the same in all versions of numpy (NEP 19)."""
+        if not self.shuffle:
+            return np.arange(count)
+        seed = np.random.SeedSequence((self.seed, self.epoch, *position))
+        return np.random.RandomState(np.random.MT19937(seed)).permutation(count)
+
+
+class Loaded(NamedTuple):
+    """Samples with their data, each list with one entry per sample."""
+
+    keys: list[str]
+    seeds: list[str]  # identify the samples wherever they are in the order
+    sources: list[Any]
+    members: list[dict[str, bytes]]
+
+
+class Block(NamedTuple):
+    """Samples in their final order."""
+
+    start: list[int]  # from which blocks() makes it again
+    samples: npt.NDArray[np.int64] | list[Any]
+
+
+class Samples(Protocol):
+    """The samples of a Loader. `first` is the start of an epoch's first block, `count` the number of sources."""
+
+    first: list[int]
+    count: int
+
+    def __len__(self) -> int: ...
+    def blocks(self, order: Order, start: list[int], stop: threading.Event) -> Iterator[Block]: ...
+    def load(self, samples: Sequence[Any]) -> Loaded: ...
+
+
+class ListedSamples:
+    """The sources of a list, or the images of a directory: one block with all of them."""
+
+    first: list[int] = []
+
+    def __init__(self, sources: list[Any], directory: str = "") -> None:
+        self._sources = sources
+        self._directory = directory  # of the names in `sources`, with a slash
+        self.count = len(sources)
+
+    def __repr__(self) -> str:
+        return repr(self._directory) if self._directory else f"<{self.count} sources>"
+
+    def __len__(self) -> int:
+        return self.count
+
+    def blocks(self, order: Order, start: list[int], stop: threading.Event) -> Iterator[Block]:
+        yield Block(start, order.permutation(self.count)[order.rank::order.world])
+
+    def load(self, samples: Sequence[Any]) -> Loaded:
+        sources = [self._sources[number] for number in samples]
+        if self._directory:
+            return Loaded(sources, sources, [self._directory + name for name in sources], [{} for _ in sources])
+        seeds = [str(number) for number in samples]
+        keys = [os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else seed
+                for source, seed in zip(sources, seeds)]
+        return Loaded(keys, seeds, sources, [{} for _ in sources])
+
+
+class ShardImage:
+    """The image of a sample as a binary file object, whose name errors show."""
+
+    __slots__ = ("_data", "name")
+
+    def __init__(self, name: str, data: bytes) -> None:
+        self.name = name
+        self._data = data
+
+    def read(self) -> bytes:
+        return self._data
+
+
+class ShardSample(NamedTuple):
+    shard: bytes  # its path
+    key: str
+    image: str  # the extension of the image
+    members: dict[str, _Data]
+
+
+class ShardSamples:
+    """The samples of tar shards by WebDataset's rule: consecutive members whose names are equal up to the first dot of
+    their last component.
+
+    Blocks hold consecutive samples. Data of a shard that is not compressed is read when a block's samples are loaded.
+    """
+
+    first: list[int] = [0, 0]  # a shard, and a sample in it
+
+    def __init__(self, shards: list[str], tolerant: bool) -> None:
+        if not shards:
+            raise ValueError("sources: expected at least one tar shard")
+        self._shards = [os.fsencode(shard) for shard in shards]
+        self._tolerant = tolerant
+        self._image_extensions = frozenset(_core.image_extensions())
+        self.count = len(shards)
+
+    def __repr__(self) -> str:
+        return f"<{self.count} tar shards>"
+
+    def __len__(self) -> int:
+        raise TypeError("the number of samples in tar shards is not known before they are read")
+
+    def blocks(self, order: Order, start: list[int], stop: threading.Event) -> Iterator[Block]:
+        shards = [self._shards[number] for number in order.permutation(len(self._shards))]
+        if order.world > len(shards):  # several ranks share a shard
+            mine = [shards[order.rank % len(shards)]]
+            ranks = range(order.rank % len(shards), order.world, len(shards))
+        else:
+            mine = shards[order.rank::order.world]
+            ranks = range(order.rank, order.rank + 1)
+        part, parts = ranks.index(order.rank), len(ranks)
+        size = order.buffer if order.shuffle else UNSHUFFLED_BLOCK
+        block: list[ShardSample] = []
+        for number in range(start[0], len(mine)):
+            begin = start[1] if number == start[0] else 0
+            for at, sample in enumerate(self._samples_of(mine[number])):
+                if stop.is_set():
+                    return
+                if at < begin or at % parts != part:
+                    continue
+                block.append(sample)
+                if len(block) == size:
+                    yield self._block(order, start, block)
+                    start, block = [number, at + 1], []
+        if block:
+            yield self._block(order, start, block)
+
+    def load(self, samples: Sequence[Any]) -> Loaded:
+        parts = [(sample.shard, *part) for sample in samples for part in sample.members.values()
+                 if not isinstance(part, bytes)]
+        data = iter(_core.read_parts(parts))
+        keys, images, members = [], [], []
+        for shard, key, image, stored in samples:
+            files = {extension.lower(): part if isinstance(part, bytes) else next(data)
+                     for extension, part in stored.items()}
+            images.append(ShardImage(f"{os.fsdecode(shard)}/{key}.{image}", files.pop(image.lower())))
+            keys.append(key)
+            members.append(files)
+        return Loaded(keys, keys, images, members)
+
+    @staticmethod
+    def _block(order: Order, start: list[int], block: list[ShardSample]) -> Block:
+        return Block(start, [block[number] for number in order.permutation(len(block), *start)])
+
+    def _samples_of(self, shard: bytes) -> Iterator[ShardSample]:
+        key = None
+        members: dict[str, _Data] = {}
+        for name, part in self._members_of(shard):
+            directory, slash, base = name.rpartition("/")
+            stem, _, extension = base.partition(".")
+            if not stem or not extension:
+                continue
+            if key != directory + slash + stem or extension in members:
+                yield from self._sample(shard, key, members)
+                key, members = directory + slash + stem, {}
+            members[extension] = part
+        yield from self._sample(shard, key, members)
+
+    def _sample(self, shard: bytes, key: str | None, members: dict[str, _Data]) -> Iterator[ShardSample]:
+        for ending in (str, lambda extension: extension.rpartition(".")[2]):  # "jpg" rather than "depth.png"
+            for extension in members:
+                if ending(extension).lower() in self._image_extensions:
+                    yield ShardSample(shard, key or "", extension, members)
+                    return
+
+    def _members_of(self, shard: bytes) -> Iterator[tuple[str, _Data]]:
+        reader = _core.ShardReader(shard)
+        try:
+            while members := reader.next(INDEXED_MEMBERS):
+                yield from members
+        except DecodeError as error:
+            if not self._tolerant:
+                raise
+            warnings.warn(DamageWarning(f"{error}; the rest of the shard was skipped"))
+
+
+def samples_of(sources: object, tolerant: bool) -> Samples:
+    """Return the samples of a Loader's `sources`. `tolerant`: the rest of a damaged shard is skipped."""
+    if isinstance(sources, (str, os.PathLike)):
+        path = os.fsdecode(sources)
+        if not os.path.isdir(path):
+            if not _core.is_shard(os.fsencode(path)):
+                raise ValueError(f"sources: {path!r} is neither a directory nor the name of tar shards")
+            return ShardSamples(_shards(path), tolerant)
+        names, problems = _core.list_images(os.fsencode(path))
+        for name, reason in problems:
+            raise OSError(f"{name}: {reason}")
+        if not names:
+            raise ValueError(f"sources: {path!r} contains no images")
+        return ListedSamples(names, os.path.join(path, ""))
+    if isinstance(sources, (bytes, bytearray, memoryview)) or not isinstance(sources, Sequence):
+        raise TypeError("sources: expected a directory, a list of sources, or tar shards, "
+                        f"got {type(sources).__name__}")
+    listed = list(sources)
+    paths = [os.fsdecode(source) for source in listed if isinstance(source, (str, os.PathLike))]
+    shards = [path for path in paths if _core.is_shard(os.fsencode(path))]
+    if not shards:
+        return ListedSamples(listed)
+    if len(shards) < len(listed):
+        raise ValueError("sources: expected tar shards or images, got a list with both")
+    return ShardSamples([shard for path in shards for shard in _shards(path)], tolerant)
+
+
+def _shards(pattern: str) -> list[str]:
+    """Return the names of shards that a pattern stands for: "{000..127}" and "{a,b}", then "*" and "?"."""
+    braces = re.search(r"\{([^{}]*)\}", pattern)
+    if braces is None or os.path.exists(pattern):
+        if not glob.has_magic(pattern) or os.path.exists(pattern):
+            return [pattern]
+        found = sorted(glob.glob(pattern))
+        if not found:
+            raise ValueError(f"sources: no shard matches {pattern!r}")
+        return found
+    values = braces[1].split(",")
+    if bounds := re.fullmatch(r"(\d+)\.\.(\d+)", braces[1]):
+        digits = len(bounds[1]) if bounds[1].startswith("0") else 0
+        values = [str(number).zfill(digits) for number in range(int(bounds[1]), int(bounds[2]) + 1)]
+    before, after = pattern[:braces.start()], pattern[braces.end():]
+    return [shard for value in values for shard in _shards(before + value + after)]

@@ -1,0 +1,209 @@
+// Blocks are allocated by cudaMalloc and reused by size. Consumers may have queued work on any stream when
+// they drop a result, even on one that they have destroyed. So an event of the whole context is recorded
+// then, and the block is reused once it has completed; neither the host nor a stream waits.
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include <cuda.h>
+#include <unistd.h>
+
+#include "images/error.h"
+#include "pipeline/cuda/cuda_api.h"
+#include "pipeline/device.h"
+#include "pipeline/result_memory.h"
+
+namespace imgpipe {
+namespace {
+
+// Drivers allocate at least this much.
+constexpr std::size_t kBlockUnit = std::size_t{2} << 20;
+
+cudaStream_t stream_of(StreamHandle handle) {
+  return handle == 0 ? cudaStreamLegacy : reinterpret_cast<cudaStream_t>(handle);
+}
+
+// Lets the event complete when all work of the current context is done that is queued by now.
+void record_all_work(const Event& event) {
+#if CUDART_VERSION >= 12050
+  using RecordContext = CUresult (*)(CUcontext, CUevent);
+  static const auto record_context = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    const bool queried = cudaGetDriverEntryPointByVersion("cuCtxRecordEvent", &function, 12050,
+                                                          cudaEnableDefault, &found) == cudaSuccess;
+    return reinterpret_cast<RecordContext>(queried ? function : nullptr);
+  }();
+  // A null context is the current one.
+  if (record_context != nullptr && record_context(nullptr, event.get()) == CUDA_SUCCESS) return;
+#endif
+  // Drivers before CUDA 12.5.
+  IMGPIPE_CUDA(cudaDeviceSynchronize());
+  IMGPIPE_CUDA(cudaEventRecord(event.get(), nullptr));
+}
+
+class CudaResultMemory final : public ResultMemory {
+ public:
+  explicit CudaResultMemory(int device) : device_(find_cuda_device(device).index) {
+    const CurrentDevice current(device_);
+    stream_.emplace();
+  }
+  ~CudaResultMemory() override {
+    const DeviceRestorer restorer;
+    (void)cudaSetDevice(device_);
+    idle_.clear();
+    stream_.reset();
+  }
+  CudaResultMemory(const CudaResultMemory&) = delete;
+  CudaResultMemory& operator=(const CudaResultMemory&) = delete;
+
+  [[nodiscard]] std::shared_ptr<ResultBlock> take(std::size_t bytes) override;
+  [[nodiscard]] StreamHandle stream() const override {
+    return reinterpret_cast<StreamHandle>(stream_->get());
+  }
+  void wait_for(StreamHandle stream) override {
+    const CurrentDevice current(device_);
+    IMGPIPE_CUDA(cudaStreamSynchronize(stream_of(stream)));
+  }
+  void download(const std::byte* from, std::span<std::byte> to) override {
+    with_stream([&](cudaStream_t stream) {
+      IMGPIPE_CUDA(cudaMemcpyAsync(to.data(), from, to.size(), cudaMemcpyDeviceToHost, stream));
+    });
+  }
+  void clear(std::byte* memory, std::size_t bytes) override {
+    with_stream([&](cudaStream_t stream) { IMGPIPE_CUDA(cudaMemsetAsync(memory, 0, bytes, stream)); });
+  }
+  void copy(std::span<const Copy> copies) override {
+    with_stream([&](cudaStream_t stream) {
+      for (const Copy& one : copies)
+        IMGPIPE_CUDA(cudaMemcpyAsync(one.to, one.from, one.bytes, cudaMemcpyDeviceToDevice, stream));
+    });
+  }
+
+  [[nodiscard]] std::size_t idle_bytes() const override {
+    const std::lock_guard lock(mutex_);
+    return idle_total();
+  }
+  void limit_idle(std::size_t bytes) override {
+    const CurrentDevice current(device_);
+    const std::lock_guard lock(mutex_);
+    idle_limit_ = bytes;
+    drop_surplus();
+  }
+  void trim() override {
+    const CurrentDevice current(device_);
+    const std::lock_guard lock(mutex_);
+    wait_and_drop(0);
+  }
+
+ private:
+  class Block;
+  struct Idle {
+    DeviceBuffer memory;
+    std::optional<Event> last_use;
+  };
+
+  // Lets `work` queue work on a stream, and waits for it.
+  template <class Work>
+  void with_stream(const Work& work) {
+    const CurrentDevice current(device_);
+    const Stream stream;
+    work(stream.get());
+    IMGPIPE_CUDA(cudaStreamSynchronize(stream.get()));
+  }
+  void give_back(DeviceBuffer memory) noexcept;
+  [[nodiscard]] static bool is_done(const Idle& block) {
+    return cudaEventQuery(block.last_use->get()) == cudaSuccess;
+  }
+  // Under mutex_:
+  [[nodiscard]] std::size_t idle_total() const {
+    std::size_t bytes = 0;
+    for (const Idle& block : idle_) bytes += block.memory.size_bytes();
+    return bytes;
+  }
+  void drop_surplus() { wait_and_drop(idle_limit_); }
+  // Frees the blocks that were returned first until `bytes` remain.
+  void wait_and_drop(std::size_t bytes) {
+    for (std::size_t total = idle_total(); total > bytes; idle_.pop_front()) {
+      (void)cudaEventSynchronize(idle_.front().last_use->get());
+      total -= idle_.front().memory.size_bytes();
+    }
+  }
+
+  const pid_t process_ = ::getpid();
+  int device_;
+  std::optional<Stream> stream_;
+  mutable std::mutex mutex_;
+  std::list<Idle> idle_;  // in the order of their return
+  std::size_t idle_limit_ = std::size_t{128} << 20;
+};
+
+class CudaResultMemory::Block final : public ResultBlock {
+ public:
+  Block(CudaResultMemory& owner, DeviceBuffer memory) : owner_(owner), memory_(std::move(memory)) {
+    data_ = static_cast<std::byte*>(memory_.data());
+  }
+  ~Block() override {
+    if (owner_.process_ == ::getpid()) {
+      owner_.give_back(std::move(memory_));
+    } else {
+      (void)new DeviceBuffer(std::move(memory_));  // the parent's
+    }
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+ private:
+  CudaResultMemory& owner_;
+  DeviceBuffer memory_;
+};
+
+std::shared_ptr<ResultBlock> CudaResultMemory::take(std::size_t bytes) {
+  const std::size_t size = (std::max<std::size_t>(bytes, 1) + kBlockUnit - 1) / kBlockUnit * kBlockUnit;
+  const CurrentDevice current(device_);
+  const std::lock_guard lock(mutex_);
+  const auto fits = [&](const Idle& block) {
+    const std::size_t has = block.memory.size_bytes();
+    return has >= size && has - size <= size / 4 && is_done(block);
+  };
+  if (const auto found = std::ranges::find_if(idle_, fits); found != idle_.end()) {
+    auto block = std::make_shared<Block>(*this, std::move(found->memory));
+    idle_.erase(found);
+    return block;
+  }
+  DeviceBuffer memory;
+  try {
+    memory.reserve(size);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory || idle_.empty()) throw;
+    wait_and_drop(0);
+    memory.reserve(size);
+  }
+  return std::make_shared<Block>(*this, std::move(memory));
+}
+
+void CudaResultMemory::give_back(DeviceBuffer memory) noexcept {
+  const DeviceRestorer restorer;
+  (void)cudaSetDevice(device_);
+  Idle block{std::move(memory), std::nullopt};
+  try {
+    block.last_use.emplace(cudaEventDisableTiming);
+    record_all_work(*block.last_use);
+    const std::lock_guard lock(mutex_);
+    idle_.push_back(std::move(block));
+    drop_surplus();
+  } catch (...) {
+    (void)cudaDeviceSynchronize();  // before the block is freed
+    (void)cudaGetLastError();
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<ResultMemory> make_result_memory(int device) {
+  return std::make_unique<CudaResultMemory>(device);
+}
+
+}  // namespace imgpipe

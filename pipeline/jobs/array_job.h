@@ -1,0 +1,43 @@
+// One image from its source, a file in memory or pixels, to an array.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "images/codecs/codec.h"
+#include "pipeline/jobs/array_plans.h"
+#include "pipeline/jobs/box_reader.h"
+#include "pipeline/runner.h"
+
+namespace imgpipe {
+
+struct ArraySource {
+  // Opens a file; its bytes stay valid until the job has run. Empty: the image is `pixels`.
+  std::function<std::unique_ptr<Reader>(const DecodeOptions&)> open{};
+  ConstHostView pixels{};
+  std::optional<Box> box{};  // the part of the image that the stages get
+  bool flip = false;         // mirrors the result horizontally, before normalize
+};
+
+// An image that is opened and planned, but not decoded.
+class ArrayJob {
+ public:
+  // Throws Error(input), and Error(usage) if the stages do not accept the image, or for a box outside it.
+  ArrayJob(const ArraySource& source, ArrayPlans& plans, const DecodeOptions& decode);
+
+  [[nodiscard]] const ArrayType& result() const { return plan_->result; }
+  // The host memory that run() takes with that many threads of the CPU, and the result.
+  [[nodiscard]] std::int64_t needed_bytes(int threads) const;
+  // Writes the result to `out`, of the shape result().frame. Call it once. Throws as Runner::run(). With a
+  // report, it has the warnings about accepted damage.
+  void run(Runner& runner, HostView out, RunReport* report = nullptr);
+
+ private:
+  std::unique_ptr<Reader> reader_;
+  ConstHostView pixels_;
+  std::shared_ptr<const ArrayPlan> plan_;
+};
+
+}  // namespace imgpipe

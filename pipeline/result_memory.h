@@ -1,0 +1,69 @@
+// Device memory for results that callers keep, and the order between their work and ours.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace imgpipe {
+
+// A cudaStream_t as a number: 0 and 1 are the legacy default stream, 2 is the calling thread's default
+// stream, as in the Python array API standard's __dlpack__() and in the CUDA Array Interface, version 3.
+using StreamHandle = std::uintptr_t;
+
+// A block of device memory. Its destructor returns it to its ResultMemory, which reuses it once the work is
+// done that was queued on the device before, on any stream. In a process forked after the block was made, the
+// destructor does nothing.
+class ResultBlock {
+ public:
+  virtual ~ResultBlock() = default;
+  ResultBlock(const ResultBlock&) = delete;
+  ResultBlock& operator=(const ResultBlock&) = delete;
+
+  [[nodiscard]] std::byte* data() const noexcept { return data_; }
+
+ protected:
+  ResultBlock() = default;
+  std::byte* data_ = nullptr;
+};
+
+// The results of one device. Thread-safe. The calling thread's current device is preserved.
+class ResultMemory {
+ public:
+  virtual ~ResultMemory() = default;
+  ResultMemory(const ResultMemory&) = delete;
+  ResultMemory& operator=(const ResultMemory&) = delete;
+
+  // Returns memory on a 256-byte boundary that no queued work uses. Throws Error(memory) or Error(device).
+  // This must outlive the block.
+  [[nodiscard]] virtual std::shared_ptr<ResultBlock> take(std::size_t bytes) = 0;
+  // A stream of its own, for producers that order their work before ours.
+  [[nodiscard]] virtual StreamHandle stream() const = 0;
+  // Waits for the work that is queued on `stream`. Throws Error(device).
+  virtual void wait_for(StreamHandle stream) = 0;
+  // These return when their work is complete. Throw Error(device).
+  virtual void download(const std::byte* from, std::span<std::byte> to) = 0;
+  virtual void clear(std::byte* memory, std::size_t bytes) = 0;
+  // Copies within the device's memory, in order; a copy must not overlap with itself.
+  struct Copy {
+    const std::byte* from = nullptr;
+    std::byte* to = nullptr;
+    std::size_t bytes = 0;
+  };
+  virtual void copy(std::span<const Copy> copies) = 0;
+
+  // The bytes of idle blocks, which are kept for later results, at most `bytes`.
+  [[nodiscard]] virtual std::size_t idle_bytes() const = 0;
+  virtual void limit_idle(std::size_t bytes) = 0;
+  // Frees the idle blocks, after waiting for the work that uses them.
+  virtual void trim() = 0;
+
+ protected:
+  ResultMemory() = default;
+};
+
+// Initialises the CUDA device. Throws Error(device), in a build without CUDA always.
+[[nodiscard]] std::unique_ptr<ResultMemory> make_result_memory(int device);
+
+}  // namespace imgpipe

@@ -1,0 +1,178 @@
+"""run_directory() against the program, byte for byte."""
+import json
+import os
+import signal
+import subprocess
+import threading
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from imgpipe import DecodeError, Summary, run_directory
+from made import noise
+
+STAGES = "gray,contrast:clip=0.5,resize:31:17"
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A directory of images of several formats, a damaged one, hidden ones, other files and a loop of links."""
+    top = tmp_path_factory.mktemp("in")
+    names = ["a.png", "b.jpg", "sub/c.tif", "sub/deep/d.bmp", "sub/e.webp", "f.JPEG", ".h.png", ".h/x.png"]
+    for number, name in enumerate(names):
+        path = top / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(noise((40 + number, 50, 3), seed=number)).save(path)
+    Image.fromarray(noise((33, 44), np.uint16)).save(top / "deep.png")
+    (top / "damaged.png").write_bytes((top / "a.png").read_bytes()[:3000])
+    (top / "readme.txt").write_text("no image")
+    (top / "sub/loop").symlink_to(top)
+    return top
+
+
+def files_of(directory):
+    return {str(path.relative_to(directory)): path.read_bytes() for path in sorted(directory.rglob("*"))
+            if path.is_file()}
+
+
+def run_program(program, source, target, *options):
+    report = target.parent / "report.json"
+    ended = subprocess.run([program, source, f"{target}/", "--stages", STAGES, "--report", report, "--overwrite", "-q",
+                            *options], capture_output=True, text=True)
+    return ended, json.loads(report.read_text()) if report.exists() else None
+
+
+CASES = [({}, ["--recursive"]),
+         ({"recursive": False}, []),
+         ({"format": "jpeg", "quality": 71}, ["--recursive", "--format", "jpeg", "--quality", "71"]),
+         ({"name": "{n:03}-{stem}_{input_ext}.png"}, ["--recursive", "--name", "{n:03}-{stem}_{input_ext}.png"]),
+         ({"include": ["*.jpg", "*.tif"], "exclude": "deep"},
+          ["--recursive", "--include", "*.jpg", "--include", "*.tif", "--exclude", "deep"]),
+         ({"metadata": False, "jobs": 1, "threads": 1, "memory": "64M"}, ["--recursive", "--metadata", "strip"]),
+         ({"lenient": True}, ["--recursive", "--lenient"]),
+         ({"lenient": "pillow", "device": "reference"}, ["--recursive", "--accept", "pillow"])]
+
+
+@pytest.mark.parametrize("arguments, options", CASES)
+def test_the_files_are_the_programs(program, tree, tmp_path, arguments, options):
+    ended, report = run_program(program, tree, tmp_path / "program", *options)
+    summary = run_directory(tree, tmp_path / "module", STAGES, **arguments)
+    expected = files_of(tmp_path / "program")
+    assert files_of(tmp_path / "module") == expected
+    assert summary.done == len(expected) == report["done"]
+    assert len(summary.failed) == report["failed"] == (1 if ended.returncode else 0)
+    assert [path for path, _ in summary.failed] == [str(tree / "damaged.png")] * len(summary.failed)
+    assert all(f"{path}: {reason}" in ended.stderr for path, reason in summary.failed)
+    assert summary.pixels > 0 and summary.seconds > 0 and summary.skipped == 0
+    for line in summary.warnings[:1]:
+        assert f"imgpipe: warning: {line}" in ended.stderr
+    again = run_directory(tree, tmp_path / "module", STAGES, skip_existing=True, **arguments)
+    assert (again.done, again.skipped, again.failed) == (0, len(expected), summary.failed)
+
+
+def test_what_may_be_replaced(tree, tmp_path):
+    out = tmp_path / "out"
+    run_directory(tree, out, "gray", include="a.png")
+    before = files_of(out)
+    run_directory(tree, out, "gray,invert", include="a.png")  # made of the same input
+    assert files_of(out) != before
+    (out / "a.png").write_bytes(b"mine")
+    with pytest.raises(FileExistsError, match="a.png: already exists.*use overwrite=True to replace it"):
+        run_directory(tree, out, "gray", include="a.png")
+    assert files_of(out) == {"a.png": b"mine"}
+    run_directory(tree, out, "gray", include="a.png", overwrite=True)
+    assert files_of(out) == before
+
+
+def test_refused_before_any_work(tree, tmp_path):
+    out = tmp_path / "out"
+    (tmp_path / "empty").mkdir()
+    cases = {"no images found": {"input": tmp_path / "empty"},
+             "no images found; skipped files: .*9 excluded by": {"include": "*.txt", "exclude": "*.txt"},
+             "output of both .*in name to distinguish them": {"name": "{dir}/x.png"},
+             "is the input itself": {"output": tree},
+             "format: must be one of jpeg, png": {"format": "heic"},
+             "quality: expected 1 to 100, got 0": {"quality": 0},
+             "stages: .*blur": {"stages": "blur"},
+             "device": {"device": "gpu"},
+             "on_error: expected": {"on_error": "skip"},
+             "jobs: expected an int from 0, got -1": {"jobs": -1},
+             "memory: expected": {"memory": "much"}}
+    for message, arguments in cases.items():
+        with pytest.raises(ValueError, match=message) as raised:
+            run_directory(**{"input": tree, "output": out, "stages": "gray", **arguments})
+        assert "\n" not in str(raised.value) and "--" not in str(raised.value), str(raised.value)
+    for name, value in {"input": 3, "output": b"x", "format": 1, "name": 1, "device": None, "stages": 1}.items():
+        with pytest.raises(TypeError, match=f"{name}: expected "):
+            run_directory(**{"input": tree, "output": out, "stages": "gray", name: value})
+    assert not out.exists()
+
+
+def test_the_first_failure_can_end_it(tree, tmp_path):
+    with pytest.raises(DecodeError) as raised:
+        run_directory(tree, tmp_path / "out", "gray", on_error="raise", jobs=1)
+    assert raised.value.path == str(tree / "damaged.png")
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    top = tmp_path_factory.mktemp("many")
+    image = Image.fromarray(noise((300, 400, 3)))
+    for number in range(60):
+        image.save(top / f"{number:03}.png", compress_level=1)
+    return top
+
+
+def test_progress_is_reported_in_this_thread(many, tmp_path):
+    calls = []
+    summary = run_directory(many, tmp_path / "out", "gray", jobs=2,
+                            progress=lambda *counts: calls.append((threading.get_ident(), *counts)))
+    assert summary == Summary(60, 0, [], 60 * 300 * 400, summary.seconds, [])
+    assert {call[0] for call in calls} == {threading.get_ident()}
+    assert [call[1] for call in calls] == sorted(call[1] for call in calls)
+    assert calls[-1][1:] == (60, 60)
+
+
+class Stop(Exception):
+    pass
+
+
+@pytest.mark.parametrize("interrupted", [False, True])
+def test_it_ends_between_images(many, tmp_path, interrupted):
+    def progress(ended, total):
+        if ended:
+            if interrupted:
+                os.kill(os.getpid(), signal.SIGINT)
+            else:
+                raise Stop
+
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt if interrupted else Stop):
+        run_directory(many, out, "gray,median:5,median:5", jobs=1, threads=1, progress=progress)
+    files = files_of(out)
+    assert 0 < len(files) < 60
+    for name in files:
+        assert not name.startswith(".")
+        with Image.open(out / name) as image:
+            image.load()
+    summary = run_directory(many, out, "gray,median:5,median:5", skip_existing=True)
+    assert (summary.done, summary.skipped) == (60 - len(files), len(files))
+
+
+def test_other_threads_run_meanwhile(many, tmp_path):
+    counted = [0]
+    ending = threading.Event()
+
+    def count():
+        while not ending.wait(0.001):
+            counted[0] += 1
+
+    other = threading.Thread(target=count)
+    other.start()
+    try:
+        run_directory(many, tmp_path / "out", "gray,median:5", jobs=1)
+    finally:
+        ending.set()
+        other.join()
+    assert counted[0] > 5
