@@ -60,4 +60,7 @@ inline constexpr std::string_view kPresetMark = "# imgpipe preset";
 // The comment that identifies an SVG or HTML file written by imgpipe.
 inline constexpr std::string_view kSvgMark = "<!-- imgpipe -->";
 
+// An archive has no mark of the program that made it.
+[[nodiscard]] std::string archive_refusal_reason(const std::string& path, Replace replace);
+
 }  // namespace imgpipe

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/files/name_list.h"
+#include "app/files/replaceable.h"
 #include "app/jobs/glob_paths.h"
 #include "app/jobs/result_files.h"
 #include "app/process_options/options_digest.h"
@@ -123,12 +124,6 @@ BatchFiles find_archives(const ProcessOptions& options) {
     if (archive_ending(file.input).empty()) refuse_mixture(found.files.front().input, file.input);
   }
   return found;
-}
-
-std::string archive_refusal_reason(const std::string& path, Replace replace) {
-  const std::string reason = refusal_reason(path, replace, [](std::span<const std::byte>) { return false; });
-  if (reason.empty() || replace == Replace::none) return reason;
-  return "already exists; use --overwrite to replace it or --skip-existing to keep it";
 }
 
 }  // namespace imgpipe

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "app/files/replaceable.h"
 #include "app/jobs/batch_files.h"
 #include "app/process_options/process_options.h"
 
@@ -20,8 +19,5 @@ namespace imgpipe {
 
 // Returns true if the output is a single file or a stream, not a directory.
 [[nodiscard]] bool makes_one_archive(const ProcessOptions& options);
-
-// An archive has no mark of the program that made it.
-[[nodiscard]] std::string archive_refusal_reason(const std::string& path, Replace replace);
 
 }  // namespace imgpipe

@@ -8,7 +8,6 @@
 #include <unordered_map>
 
 #include "app/files/replaceable.h"
-#include "app/jobs/archive_files.h"
 #include "app/jobs/locations.h"
 #include "app/jobs/output_plan.h"
 #include "app/jobs/page_outputs.h"

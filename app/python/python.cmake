@@ -33,7 +33,7 @@ set(imgpipe_has_python ON)
 
 set(imgpipe_python_directory ${PROJECT_BINARY_DIR}/python/imgpipe)
 imgpipe_sources(imgpipe_python_core app/python/core/*.cpp)
-nanobind_add_module(imgpipe_python NB_STATIC STABLE_ABI FREE_THREADED LTO NOMINSIZE ${imgpipe_python_core})
+nanobind_add_module(imgpipe_python NB_STATIC STABLE_ABI FREE_THREADED NOMINSIZE ${imgpipe_python_core})
 set_target_properties(imgpipe_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${imgpipe_python_directory})
 target_link_libraries(imgpipe_python PRIVATE imgpipe_jobs imgpipe_build_id)
 # Hide the symbols of static libraries from other modules.

@@ -127,7 +127,7 @@ def test_errors_among_good_items(lenient):
         np.testing.assert_array_equal(batches[0].images.numpy(), batches[1].images)
         assert [str(error) for error in batches[0].errors] == [str(error) for error in batches[1].errors]
         assert list(batches[0].indices) == list(batches[1].indices)
-        assert sum(error is not None for error in batches[0].errors) >= 5
+        assert sum(error is not None for error in batches[0].errors) >= (3 if lenient else 5)
     messages = []
     for device in ("cuda", "cpu"):
         with pytest.raises(imgpipe.DecodeError) as raised:

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include <nanobind/stl/string.h>
+
 #include "app/python/core/arrays.h"
 #include "images/unreachable.h"
 
@@ -35,22 +37,22 @@ std::string type_text(Sample sample) {
 }
 
 template <class Matches>
-Sample sample_that(const Matches& matches) {
+Sample sample_that(const Matches& matches, const std::string& argument) {
   for (const Sample sample : kSamples) {
     if (matches(sample)) return sample;
   }
-  throw nb::type_error("array: expected uint8, uint16 or float32 samples");
+  throw nb::type_error((argument + ": expected uint8, uint16, float32, float16 or bfloat16").c_str());
 }
 
 }  // namespace
 
-DeviceInput::DeviceInput(nb::ndarray<> of)
+DeviceInput::DeviceInput(nb::ndarray<> of, const std::string& argument)
     : array(std::move(of)),
       data(static_cast<std::byte*>(array.data())),
-      sample(sample_that([&](Sample one) { return array.dtype() == device_dtype(one); })),
+      sample(sample_that([&](Sample one) { return array.dtype() == device_dtype(one); }, argument)),
       device(array.device_id()) {
   if (array.device_type() != nb::device::cuda::value)
-    throw nb::type_error("array: expected an array on a CUDA device");
+    throw nb::type_error((argument + ": expected an array on a CUDA device").c_str());
   for (std::size_t i = 0; i < array.ndim(); ++i) {
     shape.push_back(static_cast<std::int64_t>(array.shape(i)));
     strides.push_back(array.stride(i) * bytes_per_sample(sample));
@@ -58,12 +60,13 @@ DeviceInput::DeviceInput(nb::ndarray<> of)
 }
 
 DeviceInput::DeviceInput(nb::object of, std::uintptr_t at, std::vector<std::int64_t> sides,
-                         std::vector<std::int64_t> byte_strides, const std::string& type, int on_device)
+                         std::vector<std::int64_t> byte_strides, const std::string& type, int on_device,
+                         const std::string& argument)
     : owner(std::move(of)),
       data(reinterpret_cast<std::byte*>(at)),
       shape(std::move(sides)),
       strides(std::move(byte_strides)),
-      sample(sample_that([&](Sample one) { return type == type_text(one); })),
+      sample(sample_that([&](Sample one) { return type == type_text(one); }, argument)),
       device(on_device) {}
 
 View<const std::byte, Device> DeviceInput::image(int on_device) const {
@@ -128,14 +131,15 @@ DeviceResult DeviceResult::expanded() const {
 }
 
 nb::object DeviceResult::array() const {
+  check_process();
   auto owned = std::make_unique<std::shared_ptr<ResultBlock>>(block);
   const nb::capsule owner(owned.get(), [](void* pointer) noexcept {
     delete static_cast<std::shared_ptr<ResultBlock>*>(pointer);
   });
   (void)owned.release();
   const std::vector<std::size_t> sides(shape.begin(), shape.end());
-  return nb::cast(nb::ndarray<>(data, sides.size(), sides.data(), owner, nullptr, device_dtype(sample),
-                                nb::device::cuda::value, session->index));
+  return nb::cast(nb::ndarray<nb::array_api>(data, sides.size(), sides.data(), owner, nullptr,
+                                             device_dtype(sample), nb::device::cuda::value, session->index));
 }
 
 std::string DeviceResult::dtype() const {
@@ -160,6 +164,7 @@ nb::object DeviceResult::interface_type() const {
 void DeviceResult::download(nb::ndarray<nb::c_contig, nb::device::cpu> to) const {
   const auto size = static_cast<std::size_t>(bytes());
   if (to.nbytes() != size) throw nb::value_error("numpy: expected an array of the same size");
+  check_process();
   const nb::gil_scoped_release others_run;
   if (size > 0) session->results->download(data, {static_cast<std::byte*>(to.data()), size});
 }
@@ -171,6 +176,7 @@ void DeviceResult::compact(const std::vector<std::int64_t>& indices) const {
     const DeviceResult from = at(i), to = at(row++);
     if (from.data != to.data) copies.push_back({from.data, to.data, static_cast<std::size_t>(from.bytes())});
   }
+  check_process();
   const nb::gil_scoped_release others_run;
   session->results->copy(copies);
 }

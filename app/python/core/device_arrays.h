@@ -21,12 +21,13 @@ namespace nb = nanobind;
 
 // An array of the caller, from DLPack or the CUDA Array Interface. Keeps it alive.
 struct DeviceInput {
-  // `array`: a capsule of __dlpack__(), on a CUDA device. Throws nb::type_error for samples that imgpipe does
-  // not have.
-  explicit DeviceInput(nb::ndarray<> array);
+  // `array`: a capsule of __dlpack__(), on a CUDA device. Throws nb::type_error, whose message begins with
+  // `argument`, for samples that imgpipe does not have.
+  DeviceInput(nb::ndarray<> array, const std::string& argument);
   // `strides` in bytes; `type` as in the CUDA Array Interface, such as "|u1".
   DeviceInput(nb::object owner, std::uintptr_t data, std::vector<std::int64_t> shape,
-              std::vector<std::int64_t> strides, const std::string& type, int device);
+              std::vector<std::int64_t> strides, const std::string& type, int device,
+              const std::string& argument);
 
   // The pixels of an image. Throws nb::type_error or nb::value_error if the array is not H x W or H x W x C
   // with contiguous pixels on this device.

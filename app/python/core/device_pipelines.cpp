@@ -206,11 +206,12 @@ void bind_devices(nb::module_& module) {
       },
       nb::arg("device"), nb::arg("stream"), nb::call_guard<nb::gil_scoped_release>());
   nb::class_<DeviceInput>(module, "DeviceInput")
-      .def(nb::init<nb::ndarray<>>(), nb::arg("array"), nb::sig("def __init__(self, array: object) -> None"))
+      .def(nb::init<nb::ndarray<>, const std::string&>(), nb::arg("array"), nb::arg("argument"),
+           nb::sig("def __init__(self, array: object, argument: str) -> None"))
       .def(nb::init<nb::object, std::uintptr_t, std::vector<std::int64_t>, std::vector<std::int64_t>,
-                    const std::string&, int>(),
+                    const std::string&, int, const std::string&>(),
            nb::arg("owner"), nb::arg("data"), nb::arg("shape"), nb::arg("strides"), nb::arg("type"),
-           nb::arg("device"));
+           nb::arg("device"), nb::arg("argument"));
   nb::class_<DeviceResult>(module, "DeviceResult")
       .def_prop_ro(
           "shape", [](const DeviceResult& result) { return nb::tuple(nb::cast(result.shape)); },

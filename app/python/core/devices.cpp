@@ -25,13 +25,6 @@ std::map<int, DeviceSession>& sessions() {
 }
 std::atomic<pid_t> user{0};  // the process that has sessions
 
-void check_process() {
-  const pid_t process = user;
-  if (process != 0 && process != ::getpid())
-    throw Error(ErrorKind::device,
-                "CUDA was used before this process forked; start processes by spawn or forkserver");
-}
-
 // A quarter of the memory is for idle results.
 void apply_limit(DeviceSession& session) {
   session.lanes->limit_memory(limit / 4 * 3);
@@ -50,6 +43,13 @@ DeviceSession make_session(int index) {
 }
 
 }  // namespace
+
+void check_process() {
+  const pid_t process = user;
+  if (process != 0 && process != ::getpid())
+    throw Error(ErrorKind::device,
+                "CUDA was used before this process forked; start processes by spawn or forkserver");
+}
 
 DeviceSession& device_session(const std::string& device) {
   const DeviceChoice choice = choose_device(device);

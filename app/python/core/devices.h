@@ -21,6 +21,9 @@ struct DeviceSession {
 // session was made.
 [[nodiscard]] DeviceSession& device_session(const std::string& device);
 
+// Throws Error(device) in a process forked after a session was made.
+void check_process();
+
 // The limit of device memory besides the context and results, for each device.
 [[nodiscard]] std::int64_t device_memory_limit();
 void set_device_memory_limit(std::int64_t bytes);

@@ -30,7 +30,7 @@ class DeviceBatches:
         wait_for_stream(self._device, self._stream)
         target = None
         if out is not None:
-            target = device_input(out, self._device)
+            target = device_input(out, self._device, "out")
             if target is None:
                 raise TypeError(f"out: expected an array on {self._device}, got {type(out).__name__}")
         objects = [self._source(source) for source in sources]
@@ -42,14 +42,14 @@ class DeviceBatches:
         return DeviceArray(results), errors
 
     def _source(self, source: Any) -> Any:
-        on_device = device_input(source, self._device)
+        on_device = device_input(source, self._device, "array")
         if on_device is not None:
             return on_device
         return image_array(source) if is_image(source) else source
 
 
 def decode(sources: list[Any], *, device: str, mode: str | None, orient: bool, lenient: bool | str, stream: object,
-           threads: int) -> list[DeviceArray]:
+           threads: int = _MAX_THREADS) -> list[DeviceArray]:
     """Decode files to arrays on a device. `mode`: None, "L" or "RGB". Raises the error of the first that fails."""
     stages = {None: "none", "L": "gray", "RGB": "rgb"}.get(mode)
     if stages is None:

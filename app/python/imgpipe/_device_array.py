@@ -130,8 +130,11 @@ def wait_for_stream(device: str, stream: object) -> None:
         _core.wait_for_stream(device, stream_number(stream))
 
 
-def device_input(source: Any, device: str) -> "_core.DeviceInput | None":
-    """Return an array of another library on a CUDA device, once its producer's work is done; None for other objects."""
+def device_input(source: Any, device: str, argument: str) -> "_core.DeviceInput | None":
+    """Return an array on a CUDA device, once its producer's work is done; None for other objects.
+
+    argument: how messages name it.
+    """
     if isinstance(source, (str, bytes, np.ndarray)):
         return None
     if hasattr(source, "__dlpack_device__"):
@@ -140,7 +143,7 @@ def device_input(source: Any, device: str) -> "_core.DeviceInput | None":
         stream = _core.device_stream(device)
         capsule = source.__dlpack__(stream=stream)
         _core.wait_for_stream(device, stream)
-        return _core.DeviceInput(capsule)
+        return _core.DeviceInput(capsule, argument)
     interface = getattr(source, "__cuda_array_interface__", None)
     if interface is None:
         return None
@@ -150,4 +153,5 @@ def device_input(source: Any, device: str) -> "_core.DeviceInput | None":
     strides = interface.get("strides")
     if strides is None:
         strides = (np.cumprod([1, *shape[:0:-1]])[::-1] * np.dtype(kind).itemsize).tolist()
-    return _core.DeviceInput(source, interface["data"][0], shape, list(strides), kind, _core.device_index(device))
+    return _core.DeviceInput(source, interface["data"][0], shape, list(strides), kind, _core.device_index(device),
+                             argument)
