@@ -32,7 +32,7 @@ class KeptMemory final : public std::pmr::memory_resource {
     return this == &other;
   }
 
-  BlockPool pool_;
+  BlockPool pool_{true};
   const std::int64_t limit_;
 };
 

@@ -146,10 +146,11 @@ class PageReader {
 // ---- info ---------------------------------------------------------------------------------------------
 
 // Returns the fields of ImageInfo.
-nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object) {
+nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object, const std::string& accept) {
   const Source source = Source::from(object);
   const ImageInspection image = without_gil(source.name, [&] {
     DecodeOptions options = usual_decoding();
+    options.accept = acceptance_of(accept);
     options.max_pixels = kMostPixels;  // describes images that read() rejects
     return inspect_image(source.is_in_memory() ? InputFile::borrowed(source.bytes())
                                                : open_for_inspection(source.path, options, InputKind::any),
@@ -190,7 +191,7 @@ using TensorArray = nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>;
 // The pixels of an array, and the options of its file.
 struct EncodingJob {
   std::optional<ImageArray> image;
-  TensorArray tensor;  // if there is no image
+  TensorArray tensor;  // replaces `image`
   ConstHostView pixels;
   Encoding encoding;
   std::vector<std::string> lost;
@@ -305,6 +306,7 @@ void bind_codecs(nb::module_& module) {
   nb::class_<Decoding>(module, "Decoding")
       .def("__init__", &init_decoding, "channels"_a, "page"_a, "orient"_a, "accept"_a, "max_pixels"_a,
            "bands"_a, "colors_only"_a);
+  module.def("call_threads", &call_threads, "requested"_a);
   module.def("decode", &decode_one, "source"_a.none(), "decoding"_a, "threads"_a);
   module.def("decode_list", &decode_list, "sources"_a, "decoding"_a, "threads"_a);
   nb::class_<PageReader>(module, "PageReader")
@@ -312,7 +314,7 @@ void bind_codecs(nb::module_& module) {
       .def("__len__", &PageReader::size)
       .def("read", &PageReader::read, "index"_a)
       .def_prop_ro("warning", &PageReader::warning);
-  module.def("inspect", &inspect, "source"_a.none());
+  module.def("inspect", &inspect, "source"_a.none(), "accept"_a);
   module.def("encode", &encode_one, "image"_a, "format"_a, "quality"_a.none(), "level"_a.none(),
              "metadata"_a.none(), "threads"_a);
   module.def("encode_list", &encode_list, "images"_a, "format"_a, "quality"_a.none(), "level"_a.none(),
