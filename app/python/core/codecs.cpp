@@ -20,6 +20,7 @@
 #include "app/python/core/decoding.h"
 #include "app/python/core/encoding.h"
 #include "app/python/core/errors.h"
+#include "app/python/core/existing_files.h"
 #include "app/python/core/item_threads.h"
 #include "images/files/output_file.h"
 #include "images/formats/codec_table.h"
@@ -274,14 +275,6 @@ nb::typed<nb::tuple, nb::typed<nb::list, nb::bytes>, std::vector<std::string>> e
 
 // ---- write --------------------------------------------------------------------------------------------
 
-struct FileExists {};
-
-// Throws FileExists if the path names a file that would be replaced.
-void check_new(const std::string& path) {
-  OutputFile file(path);
-  if (file.is_replaced() && file.exists()) throw FileExists();
-}
-
 // Returns the losses.
 std::vector<std::string> write(const nb::bytes& encoded_path, nb::handle array, const std::string& format,
                                std::optional<int> quality, std::optional<int> level, bool overwrite,
@@ -301,10 +294,7 @@ std::vector<std::string> write(const nb::bytes& encoded_path, nb::handle array, 
       });
     });
   } catch (const FileExists&) {
-    const nb::object exists = nb::handle(PyExc_FileExistsError)(
-        EEXIST, "the file exists; pass overwrite=True to replace it", path_object(path));
-    PyErr_SetObject(PyExc_FileExistsError, exists.ptr());
-    throw nb::python_error();
+    raise_file_exists(path);
   }
   return job.lost;
 }

@@ -63,8 +63,8 @@ class IdleSets {
   }
 
  private:
-  // Callers with a thread per image, such as Pipeline.map(), use one set per thread; these have no thread of
-  // their own.
+  // Callers with a thread per image, such as Pipeline.map(), use one set per thread; these have no
+  // other thread.
   static constexpr int kMostOfSeveral = 4, kMostSingle = 64;
 
   std::mutex mutex_;
