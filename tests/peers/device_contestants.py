@@ -101,12 +101,12 @@ def torchvision_cuda(files, size):
                     for chunk in chunks(encoded, size))
 
 
-def nvimagecodec(*kinds):
+def nvimagecodec(kinds=(), decoder_options=""):
     """nvImageCodec with backends in this order, or with its default ones."""
     def contestant(files, size):
         from nvidia import nvimgcodec
         backends = [nvimgcodec.Backend(getattr(nvimgcodec.BackendKind, kind)) for kind in kinds]
-        decoder = nvimgcodec.Decoder(**({"backends": backends} if backends else {}))
+        decoder = nvimgcodec.Decoder(backends=backends or None, options=decoder_options)
         params = nvimgcodec.DecodeParams(apply_exif_orientation=False)
 
         def decoded(chunk):
@@ -129,7 +129,8 @@ CONTESTANTS = {
     "torchvision CPU, tensors, 16 workers": lazily(torchvision_tensors),
     "torchvision decode_jpeg(cuda) + v2": torchvision_cuda,
     "nvImageCodec + v2": nvimagecodec(),
-    "nvImageCodec, hardware first + v2": nvimagecodec("HW_GPU_ONLY", "GPU_ONLY", "HYBRID_CPU_GPU"),
+    "nvImageCodec, hardware first + v2": nvimagecodec(("HW_GPU_ONLY", "GPU_ONLY", "HYBRID_CPU_GPU")),
+    "nvImageCodec, fancy upsampling + v2": nvimagecodec((), ":fancy_upsampling=1"),
 }
 
 

@@ -14,7 +14,7 @@ AWKWARD = (1, 2, 3, 7, 16, 31, 64, 97, 131, 300)
 SIDES = ((1, 1), (1, 300), (300, 1), (2, 3), (61, 67), (97, 131), (375, 500))
 STAGES = ("gray", "rgb", "invert", "smooth", "smooth:gauss:reflect", "sharpen", "contrast:clip=0.5", "equalize",
           "median", "threshold", "resize:40:30:bicubic", "resize:33:57:area", "resize:shortest=48:method=bilinear",
-          "flip", "flip:vertical", "crop:1x1", "pad:400x500", "depth:8", "depth:16", "depth:float")
+          "flip", "flip:vertical", "crop:1x1", "pad:400x500:white", "depth:8", "depth:16")
 LAST = ("", "normalize:imagenet", "normalize:clip:dtype=float16", "normalize:siglip:layout=nhwc",
         "normalize:imagenet:formula=totensor")
 
@@ -47,25 +47,36 @@ def plain(result):
 
 
 def check(seen, what):
-    """Asserts that both are equal, without printing megabytes."""
+    """Fails if the devices differ, without printing megabytes. Returns whether there is a result, not an error."""
     if seen[0] != seen[1]:
         short = [str(each)[:300] for each in seen]
         pytest.fail(f"{what}: cuda {short[0]}, cpu {short[1]}", pytrace=False)
+    return not isinstance(seen[0], str)
+
+
+def random_layout(numbers, stages):
+    """A layout that the last stage allows, except one in 20."""
+    if "normalize" in stages and numbers.random() > 0.05:
+        return numbers.choice((None, "NHWC" if "nhwc" in stages else "NCHW"))
+    return numbers.choice((None, "NHWC", "NCHW"))
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_arrays(seed):
     numbers = random.Random(seed)
+    results = 0
     for _ in range(10):
         stages = random_stages(numbers)
         shape = (numbers.choice(AWKWARD), numbers.choice(AWKWARD), *numbers.choice(((), (2,), (3,), (3,), (4,))))
         array = noise(shape, numbers.choice((np.uint8, np.uint8, np.uint16)), seed)
         if numbers.random() < 0.2:
             array = (array / np.iinfo(array.dtype).max).astype(np.float32)
-        check(on_both(stages, lambda pipe: pipe(array)), f"seed {seed}: {stages} of {array.dtype} {shape}")
+            stages = numbers.choice(("invert", "depth:16", f"depth:8,{stages}", stages))
+        results += check(on_both(stages, lambda pipe: pipe(array)), f"seed {seed}: {stages} of {array.dtype} {shape}")
+    assert results >= 5
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(60))
 def test_batches_of_arrays(seed):
     """Arrays of mixed shapes, with boxes, flips and layouts. Some boxes leave their image."""
     numbers = random.Random(seed)
@@ -75,7 +86,7 @@ def test_batches_of_arrays(seed):
     arrays = [noise((*numbers.choice(SIDES), 3), seed=seed + i) for i in range(numbers.randint(1, 12))]
     boxes = [random_box(numbers, *array.shape[:2]) for array in arrays] if numbers.random() < 0.7 else None
     flips = [numbers.random() < 0.5 for _ in arrays] if numbers.random() < 0.7 else None
-    layout = numbers.choice((None, "NHWC", "NCHW"))
+    layout = random_layout(numbers, stages)
     for on_error in ("raise", "return", "skip"):
         check(on_both(stages, lambda pipe: pipe.batch(arrays, boxes=boxes, flips=flips), layout=layout,
                       on_error=on_error),
@@ -119,7 +130,7 @@ def named_files_fixture():
     return files()
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", range(50))
 def test_batches_of_files(seed, named_files):
     """Random files of all formats in one batch, among them damaged ones, with boxes and flips."""
     numbers = random.Random(seed)
