@@ -36,8 +36,9 @@ imgpipe_sources(imgpipe_python_core app/python/core/*.cpp)
 nanobind_add_module(imgpipe_python NB_STATIC STABLE_ABI FREE_THREADED NOMINSIZE ${imgpipe_python_core})
 set_target_properties(imgpipe_python PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${imgpipe_python_directory})
 target_link_libraries(imgpipe_python PRIVATE imgpipe_jobs imgpipe_build_id)
-# Hide the symbols of static libraries from other modules.
-target_link_options(imgpipe_python PRIVATE -Wl,--exclude-libs,ALL)
+# Hides all other symbols from other modules: those of static libraries and of the standard library's templates.
+target_link_options(imgpipe_python PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/app/python/core.map)
+set_property(TARGET imgpipe_python APPEND PROPERTY LINK_DEPENDS ${PROJECT_SOURCE_DIR}/app/python/core.map)
 nanobind_add_stub(imgpipe_python_stub MODULE _core OUTPUT ${imgpipe_python_directory}/_core.pyi
                   PYTHON_PATH ${imgpipe_python_directory} DEPENDS imgpipe_python)
 # imgpipe.ops is made from the table of stages.

