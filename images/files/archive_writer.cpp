@@ -71,7 +71,13 @@ ArchiveWriter::~ArchiveWriter() {
   state_.reset();
 }
 
+void ArchiveWriter::check(const ArchiveMember& member) {
+  if (::archive_entry_uid(member.header.get()) < 0 || ::archive_entry_gid(member.header.get()) < 0)
+    throw Error(ErrorKind::input, "tar cannot store its header: the owner or group is negative");
+}
+
 void ArchiveWriter::begin(const ArchiveMember& member) {
+  check(member);
   const ArchiveLocale locale;
   archive_entry* const header = member.header.get();
   ::archive_entry_copy_pathname(header, member.name.c_str());

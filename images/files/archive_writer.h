@@ -18,6 +18,8 @@ class ArchiveWriter {
   ArchiveWriter(const ArchiveWriter&) = delete;
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;
 
+  // Throws Error(input) if the header would end the archive: its owner is a negative number.
+  static void check(const ArchiveMember& member);
   // Begins a member with the header of `member`, but its name, hard link and size. Exactly `size_bytes` bytes
   // of data must follow. A sparse member becomes an ordinary one. All functions throw Error(output) and the
   // sink's errors; begin() also Error(input) if tar cannot express the header, and nothing is written then.

@@ -103,6 +103,7 @@ void ArchiveJob::take_member(ArchiveMember member) {
   if (member.is_file && settings_.is_image(image)) return add_image(member, std::move(image));
   member = renamed(std::move(member));
   const std::optional<Error> error = error_of([&] {
+    ArchiveWriter::check(member);
     check_name(image.name, member.name);
     if (member.is_sparse && member.size_bytes > kMaxSparseBytes)
       throw Error(ErrorKind::input, "a sparse file of " + std::to_string(member.size_bytes) +
@@ -161,6 +162,7 @@ void ArchiveJob::add_image(const ArchiveMember& member, ArchiveImage image) {
 }
 
 std::vector<std::byte> ArchiveJob::read_image(const ArchiveMember& member, const ArchiveImage& image) {
+  ArchiveWriter::check(member);
   check_name(image.name, image.output_name);
   if (settings_.max_image_bytes && member.size_bytes > *settings_.max_image_bytes)
     throw Error(ErrorKind::memory, "needs up to " + std::to_string(member.size_bytes) +

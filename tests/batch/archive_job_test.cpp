@@ -211,6 +211,18 @@ TEST_F(ArchiveJobTest, MembersWhoseNewNameIsTakenFail) {
   EXPECT_EQ(ended.failed, (Names{"a.png.png.png", "i.bmp"}));
 }
 
+TEST_F(ArchiveJobTest, OwnersThatTarCannotStoreFailAlone) {
+  const std::string negative(8, '\xff'), image = members_.front().data;
+  const Ended ended = run_archives({tar_file({{.name = "i.png", .data = image, .owner_field = negative},
+                                              {.name = "l.cls", .owner_field = negative},
+                                              {.name = "j.png", .data = image}})},
+                                   settings(1));
+  EXPECT_EQ(ended.failed, Names{"i.png"});
+  EXPECT_EQ(ended.left_out, Names{"l.cls"});
+  EXPECT_EQ(ended.done, Names{"j.png"});
+  EXPECT_EQ(ended.archives, Names{""});
+}
+
 TEST_F(ArchiveJobTest, SparseMembersMayNotClaimMoreThanAGibibyte) {
   const std::string map = "1\n0\n5\n";
   const auto sparse = [&](const std::string& bytes) {

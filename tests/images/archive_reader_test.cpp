@@ -203,6 +203,21 @@ TEST(ArchiveWriter, WritesTheSameBytesEachTimeAndTheirEndOnlyWhenClosed) {
   EXPECT_LT(copies[1].size(), copies[0].size());
 }
 
+TEST(ArchiveWriter, HeadersThatTarCannotStoreFailAlone) {
+  const std::string negative = "\xff\xff\xff\xff\xff\xff\xff\xfe";
+  ArchiveReader reader(source_of(tar_file({{.name = "a", .owner_field = negative}, {.name = "b"}})));
+  std::string copy;
+  ArchiveWriter writer([&](std::span<const std::byte> bytes) {
+    copy.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  });
+  EXPECT_THROW(writer.begin(*reader.next()), Error);
+  writer.begin(*reader.next());
+  writer.close();
+  const Listing found = listing_of(copy);
+  ASSERT_EQ(found.members.size(), 1U);
+  EXPECT_EQ(found.members[0].first, "b");
+}
+
 TEST(ArchiveWriter, ThrowsTheErrorsOfItsSink) {
   ArchiveReader reader(source_of(tar_file(kMembers)));
   ArchiveWriter writer(

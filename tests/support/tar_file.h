@@ -14,6 +14,7 @@ struct TarMember {
   std::string data{};
   char type = '0';
   std::string link{};
+  std::string owner_field = "0001750";
   std::string size_field{};  // replaces the size of `data`
 };
 
@@ -30,7 +31,7 @@ inline std::string tar_header(const TarMember& member, const std::string& magic 
   };
   put(0, member.name.substr(0, 100));
   put(100, "0000644");
-  put(108, "0001750");
+  put(108, member.owner_field);
   put(116, "0001750");
   put(124, member.size_field.empty() ? octal(member.data.size(), 11) : member.size_field);
   put(136, octal(1'700'000'000, 11));
