@@ -132,10 +132,10 @@ RowRange hull(const RowRange& a, const RowRange& b) {
   return {std::min(a.first, b.first), std::max(a.end, b.end)};
 }
 
-// Returns the rows per band of the chain's last frame. `bytes_a_row`: BandPlan::row_bytes().
-std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, int threads) {
-  // In small images every thread gets two bands.
-  const std::int64_t share = std::max<std::int64_t>(1, height / (std::int64_t{2} * threads));
+// Returns the rows per band of the chain's last frame. `bytes_a_row`: BandPlan::row_bytes(); `least_bands`:
+// of small images.
+std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, std::int64_t least_bands) {
+  const std::int64_t share = std::max<std::int64_t>(1, height / least_bands);
   const std::int64_t rows =
       std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, kBandBytes / bytes_a_row));
   const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
@@ -147,9 +147,10 @@ std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, int t
 ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep)
     : ChainedPlan(the_plan, is_streamed, keep, is_streamed ? ChainLength::longest : ChainLength::step) {}
 
-ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep, ChainLength length)
+ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep, ChainLength chain_length)
     : plan(the_plan),
       streamed(is_streamed),
+      length(chain_length),
       program(lower(the_plan, is_on_device(length) ? kCudaBandsTarget : kCpuTarget, keep)),
       chains(ChainCutter(program, is_streamed, length).cut()) {}
 
@@ -191,7 +192,10 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   const std::int64_t strip = writers_strip_rows(writer);
   const bool strips = strip > 0 && (tallest_ <= height_ || strip * row_bytes_ <= kMaxBandBytes);
   strip_rows_ = strips ? strip : 0;
-  rows_ = strips ? strip : rows_of_a_band(height_, row_bytes_, threads);
+  // In small images every thread gets two bands, so that one is read or written while another is processed. A
+  // single thread between arrays would only lose time.
+  const bool alone = threads == 1 && plan.length == ChainLength::longest && !plan.streamed;
+  rows_ = strips ? strip : rows_of_a_band(height_, row_bytes_, alone ? 1 : std::int64_t{2} * threads);
   find_places();
 }
 
@@ -307,7 +311,7 @@ std::vector<std::int64_t> BandPlan::max_rows_held() {
 
 void BandPlan::find_places() {
   const FrameType& source = plan_.program.values[0].type;
-  skip_rows_ = rows_of_a_band(source.height, imgpipe::row_bytes(source), 1);
+  skip_rows_ = rows_of_a_band(source.height, imgpipe::row_bytes(source), 2);
   const std::vector<std::int64_t> held = max_rows_held();
   std::vector<Tenant> tenants;
   tenants.reserve(held.size());

@@ -50,6 +50,7 @@ struct ChainedPlan {
 
   const Plan& plan;
   bool streamed;  // only the file is kept: a writer takes the bands of the last chain
+  ChainLength length;
   Program program;
   std::vector<Chain> chains;
 

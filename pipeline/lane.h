@@ -23,6 +23,8 @@ namespace imgpipe {
 
 struct LaneImage {
   Plan plan;  // with one result
+  // Used instead of `plan`, if set: images of a group with the same plan share what the lane derives from it.
+  std::shared_ptr<const Plan> shared_plan{};
   Timeline timeline;
   // The decoded image, of shape plan.input, in host memory or in the device's; both empty if coded.jpeg is
   // set.
@@ -33,6 +35,8 @@ struct LaneImage {
   DenseArray device_result{};  // memory of the device that receives the finished image instead of `pixels`
   std::optional<Error> error;  // of this image, which then has no result
   bool alone = false;          // must not be grouped again, because its group ran out of memory
+
+  [[nodiscard]] const Plan& used_plan() const { return shared_plan ? *shared_plan : plan; }
 };
 
 // The limits of one launch: images and total pixels. A single image may have more pixels.
@@ -68,6 +72,8 @@ class Lane {
   virtual void finish(std::size_t slot, std::span<LaneImage* const> images) = 0;
   // Frees the memory that idle slots keep for the next image. No image may be in progress.
   virtual void release_memory() = 0;
+  // Without times, which cost a call per image and step, timelines get no spans. The default is with times.
+  virtual void keep_times(bool /*kept*/) {}
   // The device memory that slots hold, and the limit of it, which launch() observes.
   [[nodiscard]] virtual std::int64_t held_bytes() const { return 0; }
   virtual void limit_memory(std::int64_t /*bytes*/) {}

@@ -38,8 +38,8 @@ class ResultMemory {
   // Returns memory on a 256-byte boundary that no queued work uses. Throws Error(memory) or Error(device).
   // This must outlive the block.
   [[nodiscard]] virtual std::shared_ptr<ResultBlock> take(std::size_t bytes) = 0;
-  // A stream of its own, for producers that order their work before ours.
-  [[nodiscard]] virtual StreamHandle stream() const = 0;
+  // Makes a stream, for a producer to order its work on. Throws Error(device).
+  [[nodiscard]] virtual std::shared_ptr<const StreamHandle> make_stream() = 0;
   // Waits for the work that is queued on `stream`. Throws Error(device).
   virtual void wait_for(StreamHandle stream) = 0;
   // These return when their work is complete. Throw Error(device).
@@ -53,8 +53,7 @@ class ResultMemory {
   };
   virtual void copy(std::span<const Copy> copies) = 0;
 
-  // The bytes of idle blocks, which are kept for later results, at most `bytes`.
-  [[nodiscard]] virtual std::size_t idle_bytes() const = 0;
+  // Blocks that no work uses are kept for later results, at most `bytes` of them.
   virtual void limit_idle(std::size_t bytes) = 0;
   // Frees the idle blocks, after waiting for the work that uses them.
   virtual void trim() = 0;

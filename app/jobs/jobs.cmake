@@ -1,8 +1,9 @@
-# The parts of app/ that find the inputs of a batch and plan its outputs, for the program and the Python package. Whoever
-# links them defines sha256() (app/process_options/options_digest.h).
-imgpipe_sources(jobs_sources app/files/*.cpp app/image/*.cpp app/jobs/*.cpp app/process_options/*.cpp)
+# The parts of app/ that find the inputs of a batch and plan its outputs, for the program and the Python package, which
+# define sha256() (app/process_options/options_digest.h).
+imgpipe_sources(jobs_sources app/files/*.cpp app/image/*.cpp app/jobs/*.cpp app/options/*.cpp
+                app/process_options/*.cpp)
 list(FILTER jobs_sources INCLUDE REGEX "/(directory_walk|existing_results|glob|glob_paths|image_settings|input_search|\
-lost_outputs|name_list|name_template|options_digest|output_plan|page_outputs|replaceable|selection|\
+lost_outputs|name_list|name_ranges|name_template|options_digest|output_plan|page_outputs|replaceable|selection|\
 tensor_options)\\.cpp$")
 add_library(imgpipe_jobs STATIC ${jobs_sources})
 target_link_libraries(imgpipe_jobs PUBLIC imgpipe_pipeline)

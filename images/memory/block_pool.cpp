@@ -65,6 +65,9 @@ void* BlockPool::take(std::size_t bytes) noexcept {
       drop_cached_beyond(0);
       block.start = map(nullptr, 0, size);
     }
+    constexpr std::size_t kLargeBytes = std::size_t{4} << 20;
+    if (huge_pages_ && block.start != nullptr && size >= kLargeBytes)
+      ::madvise(block.start, size, MADV_HUGEPAGE);  // a hint: failure changes nothing
   }
   const std::lock_guard lock(mutex_);
   try {

@@ -24,7 +24,8 @@ class BlockPool {
   // The default limit in bytes.
   static constexpr std::int64_t kDefaultLimitBytes = std::int64_t{32} << 20;
 
-  BlockPool() = default;
+  // `huge_pages`: asks for huge pages in large blocks, which need fewer page faults and address translations.
+  explicit BlockPool(bool huge_pages = false) noexcept : huge_pages_(huge_pages) {}
   // Frees the kept blocks; blocks in use stay valid.
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
@@ -41,12 +42,20 @@ class BlockPool {
   // Reserves `bytes` of the limit for memory allocated elsewhere, by libraries that use malloc.
   void set_outside(std::int64_t bytes) noexcept;
 
+  // Hold the pool still while the process forks, so that the child can use it.
+  void lock() noexcept { mutex_.lock(); }
+  void unlock() noexcept { mutex_.unlock(); }
+
   struct Use {
     std::int64_t in_use = 0, kept = 0;  // bytes
     std::int64_t peak = 0;              // most bytes requested at one time since set_limit()
     std::int64_t limit = 0, outside = 0;
   };
   [[nodiscard]] Use use() const noexcept;
+
+  // For the handlers of pthread_atfork(3): a forked process may use the pool even if another thread was in it.
+  void before_fork() { mutex_.lock(); }
+  void after_fork() { mutex_.unlock(); }
 
  private:
   struct Block {
@@ -87,6 +96,7 @@ class BlockPool {
   void drop_cached_beyond(std::int64_t bytes) noexcept;
   void drop_surplus() noexcept;
 
+  const bool huge_pages_;
   mutable std::mutex mutex_;
   InUse in_use_;
   Kept kept_;

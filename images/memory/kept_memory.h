@@ -21,6 +21,9 @@ class KeptMemory final : public std::pmr::memory_resource {
   [[nodiscard]] std::int64_t kept_bytes() const noexcept { return pool_.use().kept; }
   // Frees the kept blocks.
   void trim() noexcept;
+  // As in BlockPool.
+  void before_fork() { pool_.before_fork(); }
+  void after_fork() { pool_.after_fork(); }
 
  private:
   void* do_allocate(std::size_t bytes, std::size_t alignment) override;
@@ -29,7 +32,7 @@ class KeptMemory final : public std::pmr::memory_resource {
     return this == &other;
   }
 
-  BlockPool pool_;
+  BlockPool pool_{true};
   const std::int64_t limit_;
 };
 

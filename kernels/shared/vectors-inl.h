@@ -53,6 +53,39 @@ HWY_INLINE hn::Vec<D> load_as(D d, const T* from) {
   }
 }
 
+// Loads the first `count` samples, at least 1 and fewer than the lanes of D; zeros follow. Reads no others.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_first_as(D d, const T* from, std::int64_t count) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN T samples[hn::MaxLanes(D())] = {};
+  std::memcpy(samples, from, static_cast<std::size_t>(count) * sizeof(T));
+  return load_as(d, samples);
+#else
+  const hn::Rebind<T, D> narrow;
+  const auto mask = hn::FirstN(narrow, static_cast<std::size_t>(count));
+  const auto v = hn::MaskedLoad(mask, narrow, from);
+  if constexpr (sizeof(hn::TFromD<D>) == sizeof(T)) {
+    return v;
+  } else if constexpr (hwy::IsFloat<hn::TFromD<D>>()) {
+    return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), v));
+  } else {
+    return hn::PromoteTo(d, v);
+  }
+#endif
+}
+
+// Stores the first `count` lanes, at least 1 and fewer than all.
+template <class D>
+HWY_INLINE void store_first(D d, hn::Vec<D> v, hn::TFromD<D>* to, std::int64_t count) {
+#if HWY_MEM_OPS_MIGHT_FAULT
+  HWY_ALIGN hn::TFromD<D> samples[hn::MaxLanes(D())];
+  hn::Store(v, d, samples);
+  std::memcpy(to, samples, static_cast<std::size_t>(count) * sizeof(*to));
+#else
+  hn::BlendedStore(v, hn::FirstN(d, static_cast<std::size_t>(count)), d, to);
+#endif
+}
+
 // Stores lanes of D as samples; values in larger lanes must fit into a sample.
 template <class D, class T>
 HWY_INLINE void store_as(D d, hn::Vec<D> v, T* to) {
@@ -120,10 +153,7 @@ HWY_INLINE void store_row(D d, std::int64_t count, hn::TFromD<D>* out, const Vec
   const std::int64_t lanes = lanes_of(d);
   std::int64_t x = 0;
   for (; x + lanes <= count; x += lanes) hn::StoreU(vector(x), d, out + x);
-  if (x == count) return;
-  HWY_ALIGN hn::TFromD<D> end[hn::MaxLanes(D())];
-  hn::Store(vector(x), d, end);
-  std::memcpy(out + x, end, static_cast<std::size_t>(count - x) * sizeof(*out));
+  if (x < count) store_first(d, vector(x), out + x, count - x);
 }
 
 // ---- down the columns of a window ---------------------------------------------------------------------
@@ -144,11 +174,7 @@ HWY_INLINE void for_columns(D d, const T* const* rows, std::int64_t ahead, std::
     vector(x, v);
   }
   if (x == columns) return;
-  HWY_ALIGN T ends[Rows][hn::MaxLanes(D())] = {};
-  for (int i = 0; i < Rows; ++i) {
-    std::memcpy(ends[i], at[i] + x, static_cast<std::size_t>(columns - x) * sizeof(T));
-    v[i] = load_as(d, ends[i]);
-  }
+  for (int i = 0; i < Rows; ++i) v[i] = load_first_as(d, at[i] + x, columns - x);
   vector(x, v);
 }
 

@@ -25,10 +25,12 @@ WindowRows<T> window_rows(const Plane<const T, Host>& in, std::int64_t in_top, s
                           std::int64_t height, Border border, const Taps& taps) {
   WindowRows<T> rows{};
   rows.ahead = in.stride;
+  const bool is_inside =
+      y >= kRadius && y + kRadius < height;  // divisions would take longer than a short row
   for (int i = 0; i < kTaps; ++i) {
     std::int64_t from = y + i - kRadius;
-    if (border == Border::replicate) from = replicated(from, height);
-    if (border == Border::reflect) from = reflected(from, height);
+    if (!is_inside && border == Border::replicate) from = replicated(from, height);
+    if (!is_inside && border == Border::reflect) from = reflected(from, height);
     if (from < 0 || from >= height) continue;
     rows.row[i] = in.row(from - in_top);
     rows.weights += static_cast<std::uint32_t>(taps[static_cast<std::size_t>(i)]);

@@ -162,11 +162,14 @@ struct Smooth {
     static constexpr Taps taps = window_taps(W);
     static constexpr auto across = static_cast<std::uint32_t>(std::accumulate(taps.begin(), taps.end(), 0));
     ColumnSums sums;
+    std::uint32_t weights = 0;  // of the previous row
+    Divisor divisor;
     for_color_planes<T>(call, [&](const Plane<const T, Host>& in, const Plane<T, Host>& out) {
       for_chunks(type.width, kChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
         const WindowRows<T> rows = window_rows(in, band.in_top, y, type.height, border, taps);
-        chunk(rows, first, end, type.width, border, Divisor::of(rows.weights * across), sums,
-              out.row(y - band.out_top));
+        if (rows.weights != weights) divisor = Divisor::of(rows.weights * across);
+        weights = rows.weights;
+        chunk(rows, first, end, type.width, border, divisor, sums, out.row(y - band.out_top));
       });
     });
   }

@@ -1,5 +1,8 @@
 #include "pipeline/cuda/device_group.h"
 
+#include <map>
+#include <memory>
+#include <tuple>
 #include <utility>
 
 namespace imgpipe {
@@ -8,9 +11,14 @@ DeviceGroup::DeviceGroup(Context& context, std::vector<GroupImage> images)
     : context_(context), images_(std::move(images)) {
   context_.begin();
   std::vector<CodedGroup::Member> members;
+  using Key = std::tuple<const Plan*, bool, bool>;
+  std::map<Key, std::shared_ptr<const DeviceProgram>> programs;
   for (const GroupImage& image : images_) {
-    DeviceRun& run = runs_.emplace_back(context_, image.plan, image.timeline, tables_, image.keep_outputs,
-                                        image.coded.jpeg && !image.steps_apart, image.track);
+    const Key key{&image.plan, image.keep_outputs, image.coded.jpeg && !image.steps_apart};
+    std::shared_ptr<const DeviceProgram>& program = programs[key];
+    if (!program)
+      program = std::make_shared<const DeviceProgram>(image.plan, std::get<1>(key), std::get<2>(key));
+    DeviceRun& run = runs_.emplace_back(context_, image.plan, program, image.timeline, tables_, image.track);
     members.push_back({&image.coded, &run});
     results_.emplace_back(image.plan.results.size());
   }

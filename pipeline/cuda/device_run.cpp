@@ -65,16 +65,26 @@ void DeviceTables::upload(Context& context) {
       cudaMemcpyAsync(memory_, bytes_.data(), bytes_.size(), cudaMemcpyHostToDevice, context.stream.get()));
 }
 
+DeviceProgram::DeviceProgram(const Plan& plan, bool keep_outputs, bool decodes)
+    : program(lower(plan, decodes ? kCudaDecodingTarget : kCudaTarget, {.outputs = keep_outputs})),
+      blocks(device_blocks(program)) {}
+
 DeviceRun::DeviceRun(Context& context, const Plan& plan, Timeline& timeline, DeviceTables& tables,
                      bool keep_outputs, bool decodes, std::string track)
+    : DeviceRun(context, plan, std::make_shared<const DeviceProgram>(plan, keep_outputs, decodes), timeline,
+                tables, std::move(track)) {}
+
+DeviceRun::DeviceRun(Context& context, const Plan& plan, std::shared_ptr<const DeviceProgram> program,
+                     Timeline& timeline, DeviceTables& tables, std::string track)
     : context_(context),
       plan_(plan),
       times_(context, timeline, std::move(track)),
-      program_(lower(plan, decodes ? kCudaDecodingTarget : kCudaTarget, {.outputs = keep_outputs})),
+      device_program_(std::move(program)),
+      program_(device_program_->program),
       memory_(program_.values.size()),
       scratch_(program_.nodes.size()) {
   const auto constant_of = [this](ValueId value) { return program_.values[value].constant; };
-  for (const DeviceBlock& block : device_blocks(program_)) {
+  for (const DeviceBlock& block : device_program_->blocks) {
     if (!block.values.empty() && constant_of(block.values.front()) != nullptr) {
       tables.add(constant_of(block.values.front()));
       continue;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +46,14 @@ class DeviceTables {
   std::map<const void*, std::size_t> offsets_;  // into bytes_, by address of the table
 };
 
+// What a device runs for a plan.
+struct DeviceProgram {
+  DeviceProgram(const Plan& plan, bool keep_outputs, bool decodes);
+
+  Program program;
+  std::vector<DeviceBlock> blocks;
+};
+
 class DeviceRun {
  public:
   // Takes memory from the context's arena for the whole plan, except for constant tables, which it adds to
@@ -54,6 +63,9 @@ class DeviceRun {
   // `timeline` must outlive this.
   DeviceRun(Context& context, const Plan& plan, Timeline& timeline, DeviceTables& tables, bool keep_outputs,
             bool decodes = false, std::string track = kDeviceTrack);
+  // The same with the program of the plan, which runs of the same plan share.
+  DeviceRun(Context& context, const Plan& plan, std::shared_ptr<const DeviceProgram> program,
+            Timeline& timeline, DeviceTables& tables, std::string track);
   // Must be called once, after DeviceTables::upload().
   void make_calls(const DeviceTables& tables);
 
@@ -99,7 +111,8 @@ class DeviceRun {
   Context& context_;
   const Plan& plan_;
   DeviceTimes times_;
-  const Program program_;
+  const std::shared_ptr<const DeviceProgram> device_program_;
+  const Program& program_;
   std::vector<std::byte*> memory_;   // by ValueId
   std::vector<std::byte*> scratch_;  // by node
   std::vector<StageCall<Device>> calls_;

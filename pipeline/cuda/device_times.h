@@ -42,12 +42,14 @@ struct Context {
   void begin() {
     arena.reset();
     used_events = 0;
+    if (!is_timed) return;
     base.record(stream);
     base.wait();
     base_time = Timeline::Clock::now();
   }
-  // Marks the stream's current position; returns the number of the mark.
+  // Marks the stream's current position; returns the number of the mark. Without times there are no marks.
   std::size_t mark() {
+    if (!is_timed) return 0;
     if (used_events == events.size()) events.emplace_back();
     events[used_events].record(stream);
     return used_events++;
@@ -69,6 +71,7 @@ struct Context {
 
   int device = 0;
   int multiprocessors = 1;
+  bool is_timed = true;           // false only if `done` is set
   std::int64_t memory_bytes = 0;  // limit of device memory; 0: all that is free
   Stream stream;
   PinnedMemory& pinned;
@@ -89,6 +92,7 @@ class DeviceTimes {
 
   void interval(std::string name, SpanKind kind, std::int64_t bytes, int pass, std::size_t first,
                 std::size_t last) {
+    if (!context_.is_timed) return;
     intervals_.push_back({Span{std::move(name), track_, kind, 0, 0, bytes, pass}, first, last, {}});
   }
   // An image's part of work that several images share, as fractions of the interval.
@@ -97,6 +101,7 @@ class DeviceTimes {
   };
   void share(std::string name, SpanKind kind, std::int64_t bytes, int pass, std::size_t first,
              std::size_t last, Share part) {
+    if (!context_.is_timed) return;
     intervals_.push_back({Span{std::move(name), track_, kind, 0, 0, bytes, pass}, first, last, part});
   }
 

@@ -76,6 +76,7 @@ class CudaLane final : public Lane {
       slots_.emplace_back(*pinned_);
       slots_.back().context.device = index_;
       slots_.back().context.multiprocessors = device.multiprocessors;
+      slots_.back().context.is_timed = keeps_times_;
     }
     device_name_ = device.name;
   }
@@ -118,6 +119,10 @@ class CudaLane final : public Lane {
     const CurrentDevice device(index_);
     for (Slot& slot : slots_) slot.context.arena.release();
   }
+  void keep_times(bool kept) override {
+    keeps_times_ = kept;
+    for (Slot& slot : slots_) slot.context.is_timed = kept;
+  }
   [[nodiscard]] std::int64_t held_bytes() const override {
     std::size_t bytes = 0;
     for (const Slot& slot : slots_) bytes += slot.context.arena.held_bytes();
@@ -144,9 +149,10 @@ class CudaLane final : public Lane {
   static std::vector<GroupImage> members(std::span<LaneImage* const> images, const std::string& track) {
     std::vector<GroupImage> members;
     for (LaneImage* const image : images) {
-      if (image->plan.results.size() != 1) throw std::logic_error("a lane returns one result per image");
+      const Plan& plan = image->used_plan();
+      if (plan.results.size() != 1) throw std::logic_error("a lane returns one result per image");
       const bool decodes = image->coded.jpeg.has_value();
-      members.push_back({.plan = image->plan,
+      members.push_back({.plan = plan,
                          .timeline = image->timeline,
                          .coded = image->coded,
                          .track = track,
@@ -160,6 +166,7 @@ class CudaLane final : public Lane {
 
   int index_;
   std::size_t count_;
+  bool keeps_times_ = true;
   std::shared_ptr<PinnedMemory> pinned_;
   std::string device_name_;
   std::deque<Slot> slots_;

@@ -25,19 +25,28 @@ cudaStream_t stream_of(StreamHandle handle) {
   return handle == 0 ? cudaStreamLegacy : reinterpret_cast<cudaStream_t>(handle);
 }
 
+#if CUDART_VERSION >= 12050
+// Returns a function of the driver, which is not linked; nullptr if it has none of this version.
+template <class Function>
+Function driver_function(const char* name, unsigned version) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  const bool queried =
+      cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found) == cudaSuccess;
+  return reinterpret_cast<Function>(queried && found == cudaDriverEntryPointSuccess ? function : nullptr);
+}
+#endif
+
 // Lets the event complete when all work of the current context is done that is queued by now.
 void record_all_work(const Event& event) {
 #if CUDART_VERSION >= 12050
-  using RecordContext = CUresult (*)(CUcontext, CUevent);
-  static const auto record_context = [] {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-    const bool queried = cudaGetDriverEntryPointByVersion("cuCtxRecordEvent", &function, 12050,
-                                                          cudaEnableDefault, &found) == cudaSuccess;
-    return reinterpret_cast<RecordContext>(queried ? function : nullptr);
-  }();
-  // A null context is the current one.
-  if (record_context != nullptr && record_context(nullptr, event.get()) == CUDA_SUCCESS) return;
+  static const auto record_context =
+      driver_function<CUresult (*)(CUcontext, CUevent)>("cuCtxRecordEvent", 12050);
+  static const auto current_context = driver_function<CUresult (*)(CUcontext*)>("cuCtxGetCurrent", 4000);
+  CUcontext context = nullptr;
+  if (record_context != nullptr && current_context != nullptr && current_context(&context) == CUDA_SUCCESS &&
+      record_context(context, event.get()) == CUDA_SUCCESS)
+    return;
 #endif
   // Drivers before CUDA 12.5.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
@@ -48,20 +57,25 @@ class CudaResultMemory final : public ResultMemory {
  public:
   explicit CudaResultMemory(int device) : device_(find_cuda_device(device).index) {
     const CurrentDevice current(device_);
-    stream_.emplace();
+    IMGPIPE_CUDA(cudaFree(nullptr));  // makes the context
   }
   ~CudaResultMemory() override {
     const DeviceRestorer restorer;
     (void)cudaSetDevice(device_);
     idle_.clear();
-    stream_.reset();
   }
   CudaResultMemory(const CudaResultMemory&) = delete;
   CudaResultMemory& operator=(const CudaResultMemory&) = delete;
 
   [[nodiscard]] std::shared_ptr<ResultBlock> take(std::size_t bytes) override;
-  [[nodiscard]] StreamHandle stream() const override {
-    return reinterpret_cast<StreamHandle>(stream_->get());
+  [[nodiscard]] std::shared_ptr<const StreamHandle> make_stream() override {
+    struct Owned {
+      Stream stream;
+      StreamHandle handle = reinterpret_cast<StreamHandle>(stream.get());
+    };
+    const CurrentDevice current(device_);
+    const auto owned = std::make_shared<Owned>();
+    return {owned, &owned->handle};
   }
   void wait_for(StreamHandle stream) override {
     const CurrentDevice current(device_);
@@ -82,10 +96,6 @@ class CudaResultMemory final : public ResultMemory {
     });
   }
 
-  [[nodiscard]] std::size_t idle_bytes() const override {
-    const std::lock_guard lock(mutex_);
-    return idle_total();
-  }
   void limit_idle(std::size_t bytes) override {
     const CurrentDevice current(device_);
     const std::lock_guard lock(mutex_);
@@ -95,7 +105,7 @@ class CudaResultMemory final : public ResultMemory {
   void trim() override {
     const CurrentDevice current(device_);
     const std::lock_guard lock(mutex_);
-    wait_and_drop(0);
+    wait_and_drop_all();
   }
 
  private:
@@ -117,24 +127,31 @@ class CudaResultMemory final : public ResultMemory {
   [[nodiscard]] static bool is_done(const Idle& block) {
     return cudaEventQuery(block.last_use->get()) == cudaSuccess;
   }
-  // Under mutex_:
+  // Under mutex_: frees blocks that no work uses, the first returned first, until idle_limit_ bytes remain.
+  // Other blocks are still their consumers': waiting for them would hold up the thread that drops a result.
+  void drop_surplus() {
+    std::size_t bytes = idle_total();
+    for (auto block = idle_.begin(); block != idle_.end() && bytes > idle_limit_;) {
+      if (!is_done(*block)) {
+        ++block;
+        continue;
+      }
+      bytes -= block->memory.size_bytes();
+      block = idle_.erase(block);
+    }
+  }
+  // Under mutex_.
   [[nodiscard]] std::size_t idle_total() const {
     std::size_t bytes = 0;
-    for (const Idle& block : idle_) bytes += block.memory.size_bytes();
+    for (const Idle& block : idle_) bytes += is_done(block) ? block.memory.size_bytes() : 0;
     return bytes;
   }
-  void drop_surplus() { wait_and_drop(idle_limit_); }
-  // Frees the blocks that were returned first until `bytes` remain.
-  void wait_and_drop(std::size_t bytes) {
-    for (std::size_t total = idle_total(); total > bytes; idle_.pop_front()) {
-      (void)cudaEventSynchronize(idle_.front().last_use->get());
-      total -= idle_.front().memory.size_bytes();
-    }
+  void wait_and_drop_all() {
+    for (; !idle_.empty(); idle_.pop_front()) (void)cudaEventSynchronize(idle_.front().last_use->get());
   }
 
   const pid_t process_ = ::getpid();
   int device_;
-  std::optional<Stream> stream_;
   mutable std::mutex mutex_;
   std::list<Idle> idle_;  // in the order of their return
   std::size_t idle_limit_ = std::size_t{128} << 20;
@@ -178,7 +195,7 @@ std::shared_ptr<ResultBlock> CudaResultMemory::take(std::size_t bytes) {
     memory.reserve(size);
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::memory || idle_.empty()) throw;
-    wait_and_drop(0);
+    wait_and_drop_all();
     memory.reserve(size);
   }
   return std::make_shared<Block>(*this, std::move(memory));

@@ -5,6 +5,7 @@
 
 #include "images/error.h"
 #include "images/memory/available_memory.h"
+#include "kernels/stage.h"
 #include "pipeline/host/chunk_reading.h"
 
 namespace imgpipe {
@@ -25,10 +26,14 @@ class MemoryReader final : public Reader {
   std::int64_t next_row_ = 0;
 };
 
-// Whether images and bands of a plan take so little that estimating it would take longer than a stage.
+// Whether images, bands and tables of a plan take so little that estimating it would take longer than a
+// stage.
 bool is_small(const Plan& plan) {
   constexpr std::int64_t kFewBytes = std::int64_t{2} << 20;
-  return plan.input.bytes() + bytes_of_steps(plan) + table_bytes_of(plan) <= kFewBytes;
+  std::int64_t bytes = plan.input.bytes() + bytes_of_steps(plan) + table_bytes_of(plan);
+  for (const Operation& operation : plan.operations)
+    bytes += table_bytes(*operation.stage, operation.in, operation.parameters);
+  return bytes <= kFewBytes;
 }
 
 }  // namespace

@@ -27,7 +27,8 @@ class ArrayBatch {
         decode_(decode),
         threads_(threads),
         target_(options.target),
-        stops_(options.stop_at_error) {
+        stops_(options.stop_at_error),
+        memory_(options.memory) {
     batch_.items.resize(sources.size());
     if (target_) batch_.type = target_->type;
   }
@@ -71,15 +72,15 @@ class ArrayBatch {
       make_rows(item.type);
       if (batch_.type != item.type) {
         check_available(item.type.frame.bytes());
-        item.memory = Image(item.type.frame);
+        item.memory = Image(item.type.frame, memory_);
         return item.memory.untyped_view();
       }
     }
     return row(i);
   }
 
-  // Makes the rows for the first result. If memory does not suffice, every result gets its own: they may have
-  // other sizes.
+  // Makes the rows for the first result. If memory does not suffice, every result gets separate memory: they
+  // may have other sizes.
   void make_rows(const ArrayType& type) {
     const std::lock_guard lock(mutex_);
     if (std::exchange(made_rows_, true)) return;
@@ -91,7 +92,7 @@ class ArrayBatch {
     Shape all = type.frame;
     all.height *= static_cast<std::int64_t>(sources_.size());
     check_available(all.bytes());
-    batch_.rows = Image(all);
+    batch_.rows = Image(all, memory_);
   }
 
   [[nodiscard]] HostView row(std::size_t i) {
@@ -145,6 +146,7 @@ class ArrayBatch {
   BatchThreads& threads_;
   const std::optional<BatchTarget>& target_;
   const bool stops_;
+  std::pmr::memory_resource* const memory_;
   std::atomic<std::size_t> next_ = 0;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;

@@ -4,14 +4,15 @@
 //                                 band by band, straight into its row of the buffer
 //   buffer    ----0----|----1----|----2----| ...
 //
-// The first result that is planned determines the type of the rows. Results of other types get memory of
-// their own.
+// The first result that is planned determines the type of the rows. Results of other types get separate
+// memory.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <string>
@@ -75,7 +76,8 @@ struct BatchTarget {
 
 struct BatchOptions {
   std::optional<BatchTarget> target{};
-  bool stop_at_error = false;  // begin no image after one has failed
+  bool stop_at_error = false;                                           // begin no image after one has failed
+  std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // of the results; outlives them
 };
 
 // `plans` may be shared by concurrent batches. Errors of an image are its item's. Throws Error(memory) if the

@@ -92,7 +92,7 @@ class LaneBatches::Run {
     traveller.reader = std::move(readers_[i]);
     image.error = error_of([&] {
       LaneImage& lane_image = traveller.image;
-      lane_image.plan = image.plan->plan;
+      lane_image.shared_plan = std::shared_ptr<const Plan>(image.plan, &image.plan->plan);
       lane_image.device_result = {
           .data = image.result, .planar = image.plan->splits, .mirrored = image.source.flip};
       lane_image.device_source = image.device_pixels;
@@ -105,8 +105,8 @@ class LaneBatches::Run {
       if (!traveller.reader) return;
       if (may_stage) lane_image.coded.jpeg = stage_jpeg(*traveller.reader, memory);
       if (lane_image.coded.jpeg) return;
-      check_available(traveller.reader->working_bytes(true) + lane_image.plan.input.bytes());
-      lane_image.source = Image(lane_image.plan.input, &memory);
+      check_available(traveller.reader->working_bytes(true) + lane_image.used_plan().input.bytes());
+      lane_image.source = Image(lane_image.used_plan().input, &memory);
       traveller.reader->read_rows(lane_image.source.untyped_view());
       image.warnings = traveller.reader->warnings();
     });
@@ -241,6 +241,7 @@ std::unique_ptr<Lane> LaneBatches::take_lane() {
   lock.unlock();
   try {
     auto lane = settings_.make_lane();
+    lane->keep_times(false);
     lane->start();
     lane->limit_memory(most);
     return lane;

@@ -15,6 +15,7 @@
 #include "kernels/box/box.h"
 #include "kernels/equalize/equalize.h"
 #include "kernels/gauss/gauss.h"
+#include "kernels/median/median.h"
 #include "kernels/morphology/morphology.h"
 #include "kernels/shared/gauss_pairs.h"
 #include "kernels/sharpen/sharpen.h"
@@ -241,6 +242,24 @@ void expect_equal_boxes(const Functions<T>& box) {
 TEST(Filters, BoxOnWideRowsAndLargestSums) {
   expect_equal_boxes<Sample8>({box_reference, box_cpu});
   expect_equal_boxes<Sample16>({box_reference, box_cpu});
+}
+
+// ---- median -----------------------------------------------------------------------------------------
+
+template <class T>
+void expect_equal_medians() {
+  // More columns than two chunks of the host code, for either size; rows whose last vector has one sample.
+  for (const std::int64_t width : {2048 * 2 + 1, 3328 * 2 + 77, 6656 * 2 + 65}) {
+    Pixels<T> wide(width, 7);
+    fill_noise(wide, 12);
+    for (const std::int64_t size : {0, 1})
+      expect_cpu_equal<T>({median_reference, median_cpu}, wide, {{size}}, {});
+  }
+}
+
+TEST(Filters, MedianOnWideRows) {
+  expect_equal_medians<Sample8>();
+  expect_equal_medians<Sample16>();
 }
 
 // ---- erode, dilate ----------------------------------------------------------------------------------

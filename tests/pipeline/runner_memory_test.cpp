@@ -1,4 +1,4 @@
-// Runner on the caller's memory: arrays are read in place and results written there, without system calls,
+// Runner on the caller's memory: arrays are read without a copy and results written there, without system calls,
 // and with no more memory than estimated.
 #include <chrono>
 #include <memory>
@@ -211,7 +211,7 @@ TEST(RunnerMemory, WallTimeCoversTheCall) {
 // ---- system calls ---------------------------------------------------------------------------------------
 
 TEST(RunnerMemory, MakesNoSystemCallsOnceItsBuffersExist) {
-  if (kSanitized) GTEST_SKIP() << "a sanitizer makes system calls of its own";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer makes system calls too";
   const auto three = system_calls_of([] {},
                                      [] {
                                        for (int i = 0; i < 3; ++i) ::syscall(SYS_getppid);

@@ -2,6 +2,7 @@
 import gc
 import io
 import itertools
+import os
 import random
 import resource
 import threading
@@ -11,7 +12,7 @@ import imgpipe
 import numpy as np
 import PIL.Image
 import pytest
-from imgpipe import Batch, DecodeError, Pipeline
+from imgpipe import Batch, DecodeError, MissingFileError, Pipeline
 from imgpipe._map import map_sources
 
 from made import encoded, noise, random_stages
@@ -171,7 +172,7 @@ def test_errors_among_good_images(tmp_path):
     for out in (None, np.full((7, 20, 30), 9, np.uint8)):
         got = Pipeline("gray", on_error="return", threads=2).batch([*sources, Unreadable()], out=out)
         assert isinstance(got, Batch) and list(got.indices) == list(range(7)) and (out is None or got.images is out)
-        assert [type(error) for error in got.errors] == [type(None), DecodeError, type(None), DecodeError, DecodeError,
+        assert [type(error) for error in got.errors] == [type(None), DecodeError, type(None), DecodeError, MissingFileError,
                                                          type(None), PermissionError]
         assert "sources[" not in str(got.errors[1]) and got.errors[4].path == str(path)
         for i in range(7):
@@ -235,6 +236,32 @@ def test_many_batches_take_no_memory():
 
     before = run(500)
     assert run(10000) - before < 3000  # KiB
+
+
+def test_large_results_reuse_memory():
+    """Their memory is kept while the next result needs it, never shared, and returned by trim()."""
+    pipe, array = Pipeline("none"), noise((1024, 1024, 4))
+    sources = [array] * 10  # 40 MiB
+
+    def resident():
+        with open("/proc/self/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[1]) * resource.getpagesize()
+
+    kept = pipe.batch(sources)
+    again = pipe.batch(sources)
+    assert not np.shares_memory(kept, again)
+    del again
+    before = resident()
+    for _ in range(3):
+        pipe.batch(sources)
+    assert abs(resident() - before) < 4 << 20
+    assert (kept == array).all()
+    imgpipe.trim()
+    assert before - resident() > 35 << 20
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if (pipe.batch(sources) == array).all() and (kept == array).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
 
 
 def test_batches_in_threads():

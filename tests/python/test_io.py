@@ -411,6 +411,16 @@ def test_info(files, tmp_path):
         imgpipe.info(b"no image")
 
 
+def test_info_of_damaged_headers(files):
+    data = bytearray(files["RGB.bmp"])
+    data[26] = 77  # the number of planes
+    with pytest.raises(imgpipe.DecodeError, match="planes"):
+        imgpipe.info(data)
+    assert imgpipe.info(data, lenient=True).shape == (37, 53, 3)
+    with pytest.raises(ValueError, match="lenient: expected"):
+        imgpipe.info(data, lenient="very")
+
+
 def test_info_reads_headers_only(tmp_path):
     path = tmp_path / "huge.ppm"
     with open(path, "wb") as file:
@@ -519,14 +529,12 @@ def test_bytes_are_the_programs(program):
 def test_images_of_all_kinds(tmp_path):
     array = noise((20, 30, 3))
 
-    class OnDevice:  # pylint: disable=too-few-public-methods
-        __cuda_array_interface__ = {}
-
-        def numpy(self):
+    class Tensor:  # pylint: disable=too-few-public-methods
+        def __array__(self, dtype=None, copy=None):
             return array
 
     wanted = imgpipe.encode(array)
-    for image in (pil(array), OnDevice(), np.asfortranarray(array), array[::-1].copy()[::-1]):
+    for image in (pil(array), Tensor(), np.asfortranarray(array), array[::-1].copy()[::-1]):
         assert imgpipe.encode(image) == wanted
     deep = noise((20, 30), np.uint16)
     np.testing.assert_array_equal(imgpipe.decode(imgpipe.encode(PIL.Image.fromarray(deep))), deep)
@@ -671,16 +679,33 @@ def test_arguments(files):
                           "lenient.*got NoneType": {"lenient": None}, "page: expected 0 or more, got -1": {"page": -1},
                           "max_pixels: expected 1 to 17179869184, got 0": {"max_pixels": 0},
                           "device: expected 'cpu', 'cuda'": {"device": "gpu"},
-                          "device: cuda reads the first page": {"device": "cuda", "page": 1}, "mode: .*got str": {"mode": "x" * 10**6}}.items():
+                          "page: expected 0 with device='cuda'": {"device": "cuda", "page": 1},
+                          "mode: .*got str": {"mode": "x" * 10**6}}.items():
         part = part.replace("got int", "got 3.5")
         for call in (lambda: imgpipe.read(data, **options), lambda: imgpipe.decode([data], **options)):
-            with pytest.raises(ValueError, match=part) as raised:
+            with pytest.raises((TypeError, ValueError), match=part) as raised:
                 call()
             assert len(str(raised.value)) < 150
     with pytest.raises(TypeError, match="page: expected int, got str"):
         imgpipe.read(data, page="1")
     with pytest.raises(imgpipe.DecodeError, match="too large: 53x37 pixels; raise max_pixels"):
         imgpipe.read(data, max_pixels=100)
+
+
+def test_devices(files):
+    """On a machine without CUDA the error is one line."""
+    names = ["RGB.jpg", "L.png", "RGB16.png", "turned.jpg"]
+    for mode in (None, "RGB", "l"):
+        try:
+            got = imgpipe.decode([files[name] for name in names], device="cuda", mode=mode)
+            one = imgpipe.read(files[names[0]], device="cuda:0", mode=mode)
+        except RuntimeError as error:
+            assert "\n" not in str(error) and len(str(error)) < 250
+            return
+        for name, image in zip([*names, names[0]], [*got, one]):
+            np.testing.assert_array_equal(image.numpy(), imgpipe.read(files[name], mode=mode), f"{name} {mode}")
+        with pytest.raises(imgpipe.DecodeError):
+            imgpipe.decode([files["L.png"], b"bad"], device="cuda")
 
 
 # ---- metadata ------------------------------------------------------------------------------------------

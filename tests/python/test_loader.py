@@ -311,8 +311,12 @@ def test_patterns_of_shards(tmp_path):
     assert keys("a-{8..10}.tar") == ["a-8", "a-9", "a-10"]
     assert keys("{a,b}-{10..10}.tar") == ["a-10", "b-10"]
     assert keys("a-*.tar") == ["a-10", "a-8", "a-9"]
-    assert keys("a-{08..9}.tar") == ["a-8"] if (tmp_path / "a-08.tar").exists() else True
-    with pytest.raises(ValueError, match="no shard matches"):
+    assert keys("a-{9..8}.tar") == ["a-9", "a-8"]
+    with pytest.raises(DecodeError, match="a-08.tar: "):
+        keys("a-{08..10}.tar")
+    write_shard(tmp_path / "{1..2}.tar", [("braces.png", b"")])
+    assert keys("{1..2}.tar") == ["braces"]
+    with pytest.raises(ValueError, match=r"c-\*.tar': no match"):
         keys("c-*.tar")
 
 
@@ -438,7 +442,7 @@ def test_boxes_and_flips_depend_on_the_sample_only(files):
     assert parts[0] | parts[1] == wanted
     assert images(files[0], batch_size=4, seed=6) != wanted
     assert images(files[0], 1, batch_size=4, seed=5) != wanted
-    assert sizes == {50 + number: 60 for number in range(10) if number != 3}
+    assert sizes == {50 + number: 60 for number in range(10)}
     arrays = images(IMAGES, batch_size=4, seed=5)
     assert arrays.keys() == {str(number) for number in range(10)}
     assert images(files[1], batch_size=4, seed=5, shuffle=True) == images(files[1], batch_size=9, seed=5)

@@ -2,11 +2,13 @@
 import concurrent.futures
 import io
 import multiprocessing
+import os
 import pathlib
 import pickle
 import random
 import subprocess
 import threading
+import warnings
 
 import imgpipe
 import numpy as np
@@ -85,7 +87,7 @@ def test_out():
             assert pipe(array, out=out) is out
             assert_same(out, wanted, (number, stages, shape, out.strides))
             out[...] = 99
-            np.testing.assert_array_equal(whole, before)  # nothing beside it was written
+            np.testing.assert_array_equal(whole, before)  # nothing else was written
             if dtype == np.uint8 and len(shape) == 3:
                 assert pipe.read(encoded(array), out=out) is out
                 assert_same(out, wanted, (number, stages, shape, out.strides))
@@ -228,3 +230,54 @@ def test_seeds_of_the_fuzzers():
                 except imgpipe.DecodeError as error:
                     assert "\n" not in str(error), (path, len(data))
     assert decoded > 20
+
+
+def test_convert_writes_the_programs_files(program, tmp_path):
+    array = noise((61, 47, 3))
+    exif = PIL.Image.Exif()
+    exif[0x010e], exif[0x0112] = "a test", 6
+    (tmp_path / "in.jpg").write_bytes(encoded(array, "JPEG", exif=exif, dpi=(72, 72)))
+    (tmp_path / "in.png").write_bytes(encoded(array))
+    directory = tmp_path / "program"
+    directory.mkdir()
+    for source, name, stages, options in [
+            ("in.jpg", "a.jpg", "gray,contrast", {}), ("in.jpg", "b.png", "none", {}), ("in.png", "c.png", "smooth", {}),
+            ("in.jpg", "d.tif", "rotate:90", {}), ("in.jpg", "e.jpg", "none", {"quality": 31}),
+            ("in.jpg", "f.jpg", "none", {"metadata": False}), ("in.png", "g.webp", "invert", {}),
+            ("in.png", "h.webp", "invert", {"quality": 40}), ("in.png", "i.npy", "normalize:imagenet", {}),
+            ("in.jpg", "j.bmp", "resize:20:20", {})]:
+        command = [program, tmp_path / source, directory / name, "--stages", stages, "--device", "cpu", "-q"]
+        if "quality" in options:
+            command += ["--quality", str(options["quality"])] + (["--webp", "lossy"] if name.endswith("webp") else [])
+        if "metadata" in options:
+            command += ["--metadata", "strip"]
+        subprocess.run(command, check=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # of metadata that the format does not preserve
+            assert Pipeline(stages).convert(tmp_path / source, tmp_path / name, **options) is None
+        assert (tmp_path / name).read_bytes() == (directory / name).read_bytes(), (source, name, stages)
+
+
+def test_convert(tmp_path):
+    array = noise((20, 30, 3))
+    pipe, out = Pipeline("gray"), tmp_path / "out.png"
+    for source in (encoded(array), io.BytesIO(encoded(array))):
+        pipe.convert(source, out, overwrite=True)
+        np.testing.assert_array_equal(np.asarray(PIL.Image.open(out)), pipe(array))
+    before = out.read_bytes()
+    with pytest.raises(FileExistsError, match="overwrite=True"):
+        pipe.convert(encoded(array), out)
+    with pytest.raises(imgpipe.DecodeError):
+        pipe.convert(encoded(array)[:-30], out, overwrite=True)
+    assert out.read_bytes() == before and os.listdir(tmp_path) == ["out.png"]
+    with pytest.warns(UserWarning, match="dropped alpha"):
+        Pipeline("none").convert(encoded(noise((9, 9, 4))), tmp_path / "out.jpg")
+    with pytest.raises(imgpipe.DecodeError, match="gone.png") as raised:
+        pipe.convert(tmp_path / "gone.png", tmp_path / "new.png")
+    assert raised.value.path == str(tmp_path / "gone.png")
+    for arguments, error, text in [({"path": 3}, TypeError, "path: expected"), ({"path": "x.txt"}, ValueError, "x.txt|txt"),
+                                   ({"quality": 0}, ValueError, "quality: "), ({"quality": "9"}, TypeError, "quality: "),
+                                   ({"path": tmp_path / "gone" / "x.png"}, OSError, "gone")]:
+        with pytest.raises(error, match=text):
+            pipe.convert(**{"source": encoded(array), "path": tmp_path / "new.png", **arguments})
+    assert not (tmp_path / "new.png").exists()

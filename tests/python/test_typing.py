@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 import imgpipe
-from imgpipe import Batch, Op, Pipeline, Report, Result, ops
+from imgpipe import Batch, Loader, LoaderBatch, LoaderState, Op, Pipeline, Report, Result, Summary, ops
 
 step: Op = ops.resize(224, 224, "bicubic")
 pipe = Pipeline([step, "gray", ops.normalize(mean=[0.5], std=0.5)], device="cpu", layout="NCHW", on_error="return")
@@ -37,6 +37,15 @@ try:
     pipe.read("a.jpg")
 except imgpipe.DecodeError as problem:
     path: str | None = problem.path
+loader = Loader("photos", pipe, 8, shuffle=True, shard=(0, 2), boxes=lambda height, width, random: (0, 0, height, width),
+                flips=lambda height, width, random: random.random() < 0.5)
+state: LoaderState = loader.state_dict()
+loader.load_state_dict(state)
+for loaded in loader:
+    filled: LoaderBatch = loaded
+    label: bytes = loaded.members[0]["cls"]
+summary: Summary = imgpipe.run_directory("photos", pathlib.Path("out"), [step, "gray"], memory="1G", lenient="pillow")
+failed: list[tuple[str, str]] = summary.failed
 name: str = imgpipe.stages()["gray"]["parameters"][0]["name"]
 version: str = imgpipe.__version__
 '''

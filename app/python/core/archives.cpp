@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <filesystem>
 #include <limits>
 #include <optional>
 #include <span>
@@ -17,6 +18,8 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "app/jobs/glob_paths.h"
+#include "app/options/name_ranges.h"
 #include "app/python/core/bindings.h"
 #include "app/python/core/errors.h"
 #include "images/codecs/codec.h"
@@ -24,19 +27,12 @@
 #include "images/files/archive_reader.h"
 #include "images/files/file.h"
 #include "images/files/input_file.h"
+#include "images/text.h"
 
 namespace imgpipe::python {
 namespace {
 
 constexpr const char* kTruncated = "damaged archive: truncated";
-
-// Decodes the name of a file as os.fsdecode() does.
-nb::object path_text(const std::string& path) {
-  nb::object text =
-      nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
-  if (!text.is_valid()) throw nb::python_error();
-  return text;
-}
 
 InputFile open_shard(const std::string& path) {
   std::optional<InputFile> file = open_on_disk(path, 0);
@@ -75,7 +71,7 @@ class ShardReader {
     const std::vector<File> files = on_file(path_, [this, count] { return read_files(count); });
     nb::list list;
     for (const File& file : files)
-      list.append(nb::make_tuple(path_text(file.name),
+      list.append(nb::make_tuple(path_object(file.name),
                                  file.offset ? nb::object(nb::make_tuple(*file.offset, file.size))
                                              : nb::object(nb::bytes(file.data.data(), file.data.size()))));
     return list;
@@ -182,6 +178,19 @@ nb::list read_parts(const std::vector<std::tuple<nb::bytes, std::int64_t, std::i
   return list;
 }
 
+// Returns the names of the shards that a pattern stands for: ranges in order, then matching files by name.
+nb::list expand_shards(const nb::bytes& pattern) {
+  nb::list list;
+  for (const std::string& name : expand_ranges({pattern.c_str(), pattern.size()})) {
+    std::vector<std::string> names{name};
+    if (is_pattern(name) && !std::filesystem::exists(name))
+      names = paths_matching(name, [](const std::string&) { return false; }).paths;
+    if (names.empty()) throw Error(ErrorKind::usage, "sources: '" + printable(name) + "': no match");
+    for (const std::string& found : names) list.append(nb::bytes(found.data(), found.size()));
+  }
+  return list;
+}
+
 // Whether the name of a file is that of a tar shard.
 bool is_shard(const nb::bytes& name) {
   return !archive_ending({name.c_str(), name.size()}).empty();
@@ -201,10 +210,14 @@ nb::list image_extensions() {
 void bind_archives(nb::module_& module) {
   nb::class_<ShardReader>(module, "ShardReader")
       .def(nb::init<const nb::bytes&>(), nb::arg("path"))
-      .def("next", &ShardReader::next, nb::arg("count"));
-  module.def("read_parts", &read_parts, nb::arg("parts"));
+      .def("next", &ShardReader::next, nb::arg("count"),
+           nb::sig("def next(self, count: int) -> list[tuple[str, bytes | tuple[int, int]]]"));
+  module.def("read_parts", &read_parts, nb::arg("parts"),
+             nb::sig("def read_parts(parts: list[tuple[bytes, int, int]]) -> list[bytes]"));
+  module.def("expand_shards", &expand_shards, nb::arg("pattern"),
+             nb::sig("def expand_shards(pattern: bytes) -> list[bytes]"));
   module.def("is_shard", &is_shard, nb::arg("name"));
-  module.def("image_extensions", &image_extensions);
+  module.def("image_extensions", &image_extensions, nb::sig("def image_extensions() -> list[str]"));
 }
 
 }  // namespace imgpipe::python

@@ -51,7 +51,7 @@ nb::tuple Pipeline::batch(nb::list sources, const std::optional<Boxes>& boxes,
                           const std::optional<Flips>& flips, nb::handle out, bool stop_at_error) {
   const BatchSources items(std::move(sources), boxes, flips);
   std::optional<OutArray> given, regular;
-  BatchOptions options{.stop_at_error = stop_at_error};
+  BatchOptions options{.stop_at_error = stop_at_error, .memory = result_memory()};
   if (!out.is_none()) {
     given.emplace(out, true);
     if (given->items() != items.items().size())

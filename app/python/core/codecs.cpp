@@ -20,6 +20,7 @@
 #include "app/python/core/decoding.h"
 #include "app/python/core/encoding.h"
 #include "app/python/core/errors.h"
+#include "app/python/core/existing_files.h"
 #include "app/python/core/item_threads.h"
 #include "images/files/output_file.h"
 #include "images/formats/codec_table.h"
@@ -145,10 +146,11 @@ class PageReader {
 // ---- info ---------------------------------------------------------------------------------------------
 
 // Returns the fields of ImageInfo.
-nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object) {
+nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object, const std::string& accept) {
   const Source source = Source::from(object);
   const ImageInspection image = without_gil(source.name, [&] {
     DecodeOptions options = usual_decoding();
+    options.accept = acceptance_of(accept);
     options.max_pixels = kMostPixels;  // describes images that read() rejects
     return inspect_image(source.is_in_memory() ? InputFile::borrowed(source.bytes())
                                                : open_for_inspection(source.path, options, InputKind::any),
@@ -189,7 +191,7 @@ using TensorArray = nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>;
 // The pixels of an array, and the options of its file.
 struct EncodingJob {
   std::optional<ImageArray> image;
-  TensorArray tensor;  // if there is no image
+  TensorArray tensor;  // replaces `image`
   ConstHostView pixels;
   Encoding encoding;
   std::vector<std::string> lost;
@@ -273,14 +275,6 @@ nb::typed<nb::tuple, nb::typed<nb::list, nb::bytes>, std::vector<std::string>> e
 
 // ---- write --------------------------------------------------------------------------------------------
 
-struct FileExists {};
-
-// Throws FileExists if the path names a file that would be replaced.
-void check_new(const std::string& path) {
-  OutputFile file(path);
-  if (file.is_replaced() && file.exists()) throw FileExists();
-}
-
 // Returns the losses.
 std::vector<std::string> write(const nb::bytes& encoded_path, nb::handle array, const std::string& format,
                                std::optional<int> quality, std::optional<int> level, bool overwrite,
@@ -300,10 +294,7 @@ std::vector<std::string> write(const nb::bytes& encoded_path, nb::handle array, 
       });
     });
   } catch (const FileExists&) {
-    const nb::object exists = nb::handle(PyExc_FileExistsError)(
-        EEXIST, "the file exists; pass overwrite=True to replace it", path_object(path));
-    PyErr_SetObject(PyExc_FileExistsError, exists.ptr());
-    throw nb::python_error();
+    raise_file_exists(path);
   }
   return job.lost;
 }
@@ -315,6 +306,7 @@ void bind_codecs(nb::module_& module) {
   nb::class_<Decoding>(module, "Decoding")
       .def("__init__", &init_decoding, "channels"_a, "page"_a, "orient"_a, "accept"_a, "max_pixels"_a,
            "bands"_a, "colors_only"_a);
+  module.def("call_threads", &call_threads, "requested"_a);
   module.def("decode", &decode_one, "source"_a.none(), "decoding"_a, "threads"_a);
   module.def("decode_list", &decode_list, "sources"_a, "decoding"_a, "threads"_a);
   nb::class_<PageReader>(module, "PageReader")
@@ -322,7 +314,7 @@ void bind_codecs(nb::module_& module) {
       .def("__len__", &PageReader::size)
       .def("read", &PageReader::read, "index"_a)
       .def_prop_ro("warning", &PageReader::warning);
-  module.def("inspect", &inspect, "source"_a.none());
+  module.def("inspect", &inspect, "source"_a.none(), "accept"_a);
   module.def("encode", &encode_one, "image"_a, "format"_a, "quality"_a.none(), "level"_a.none(),
              "metadata"_a.none(), "threads"_a);
   module.def("encode_list", &encode_list, "images"_a, "format"_a, "quality"_a.none(), "level"_a.none(),

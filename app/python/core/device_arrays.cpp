@@ -46,9 +46,9 @@ Sample sample_that(const Matches& matches, const std::string& argument) {
 
 }  // namespace
 
-DeviceInput::DeviceInput(nb::ndarray<> of, const std::string& argument)
+DeviceInput::DeviceInput(nb::ndarray<nb::ro> of, const std::string& argument)
     : array(std::move(of)),
-      data(static_cast<std::byte*>(array.data())),
+      data(static_cast<std::byte*>(const_cast<void*>(array.data()))),
       sample(sample_that([&](Sample one) { return array.dtype() == device_dtype(one); }, argument)),
       device(array.device_id()) {
   if (array.device_type() != nb::device::cuda::value)

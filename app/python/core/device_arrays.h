@@ -23,7 +23,7 @@ namespace nb = nanobind;
 struct DeviceInput {
   // `array`: a capsule of __dlpack__(), on a CUDA device. Throws nb::type_error, whose message begins with
   // `argument`, for samples that imgpipe does not have.
-  DeviceInput(nb::ndarray<> array, const std::string& argument);
+  DeviceInput(nb::ndarray<nb::ro> array, const std::string& argument);
   // `strides` in bytes; `type` as in the CUDA Array Interface, such as "|u1".
   DeviceInput(nb::object owner, std::uintptr_t data, std::vector<std::int64_t> shape,
               std::vector<std::int64_t> strides, const std::string& type, int device,
@@ -36,7 +36,7 @@ struct DeviceInput {
   void check_contiguous(const std::string& argument) const;
 
   nb::object owner;
-  nb::ndarray<> array;
+  nb::ndarray<nb::ro> array;
   std::byte* data = nullptr;
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;  // bytes

@@ -128,6 +128,21 @@ bool is_on_device(nb::handle source) {
   return nb::isinstance<DeviceInput>(source);
 }
 
+// Returns produce(stream), once the work is done that it ordered on the stream.
+nb::object from_producer(const std::string& device, const nb::callable& produce) {
+  std::shared_ptr<const StreamHandle> stream;
+  ResultMemory* results = nullptr;
+  {
+    const nb::gil_scoped_release others_run;
+    results = device_session(device).results.get();
+    stream = results->make_stream();
+  }
+  nb::object made = produce(*stream);
+  const nb::gil_scoped_release others_run;
+  results->wait_for(*stream);
+  return made;
+}
+
 class DevicePipeline {
  public:
   DevicePipeline(const std::string& stages, std::string device, int threads,
@@ -197,8 +212,8 @@ void bind_devices(nb::module_& module) {
       "device_index", [](const std::string& device) { return device_session(device).index; },
       nb::arg("device"), nb::call_guard<nb::gil_scoped_release>());
   module.def(
-      "device_stream", [](const std::string& device) { return device_session(device).results->stream(); },
-      nb::arg("device"), nb::call_guard<nb::gil_scoped_release>());
+      "from_producer", &from_producer, nb::arg("device"), nb::arg("produce"),
+      nb::sig("def from_producer(device: str, produce: typing.Callable[[int], typing.Any]) -> typing.Any"));
   module.def(
       "wait_for_stream",
       [](const std::string& device, StreamHandle stream) {
@@ -206,7 +221,7 @@ void bind_devices(nb::module_& module) {
       },
       nb::arg("device"), nb::arg("stream"), nb::call_guard<nb::gil_scoped_release>());
   nb::class_<DeviceInput>(module, "DeviceInput")
-      .def(nb::init<nb::ndarray<>, const std::string&>(), nb::arg("array"), nb::arg("argument"),
+      .def(nb::init<nb::ndarray<nb::ro>, const std::string&>(), nb::arg("array"), nb::arg("argument"),
            nb::sig("def __init__(self, array: object, argument: str) -> None"))
       .def(nb::init<nb::object, std::uintptr_t, std::vector<std::int64_t>, std::vector<std::int64_t>,
                     const std::string&, int, const std::string&>(),

@@ -21,6 +21,7 @@
 #include "app/jobs/existing_results.h"
 #include "app/jobs/input_search.h"
 #include "app/jobs/output_plan.h"
+#include "app/options/name_ranges.h"
 #include "app/process_options/tensor_options.h"
 #include "app/python/core/bindings.h"
 #include "app/python/core/errors.h"
@@ -44,14 +45,6 @@ std::string path_of(const nb::bytes& path) {
   return {path.c_str(), path.size()};
 }
 
-// Decodes a path as os.fsdecode() does.
-nb::object decoded(const std::string& path) {
-  nb::object text =
-      nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
-  if (!text.is_valid()) throw nb::python_error();
-  return text;
-}
-
 // Returns the names of the images below a directory, and its problems as (path, reason).
 nb::tuple list_images(const nb::bytes& directory) {
   InputOptions input;
@@ -62,9 +55,9 @@ nb::tuple list_images(const nb::bytes& directory) {
     return search_inputs(input);
   }();
   nb::list names, problems;
-  for (const BatchFile& file : found.files) names.append(decoded(file.name));
+  for (const BatchFile& file : found.files) names.append(path_object(file.name));
   for (const PathProblem& problem : found.problems)
-    problems.append(nb::make_tuple(decoded(problem.path), problem.reason));
+    problems.append(nb::make_tuple(path_object(problem.path), problem.reason));
   return nb::make_tuple(names, problems);
 }
 
@@ -149,7 +142,7 @@ class DirectoryRun {
   [[nodiscard]] nb::tuple summary() const {
     nb::list failed, warnings;
     for (const Failure& failure : failures_)
-      failed.append(nb::make_tuple(decoded(failure.path), failure.reason));
+      failed.append(nb::make_tuple(path_object(failure.path), failure.reason));
     for (const std::string& warning : warnings_) warnings.append(warning);
     return nb::make_tuple(done_, skipped_, failed, pixels_, warnings);
   }
@@ -238,7 +231,9 @@ Format format_of(const std::string& name) {
 // defaults, which are the program's.
 ProcessOptions options_of(const nb::dict& given) {
   ProcessOptions options;
-  options.input.path = path_of(option<nb::bytes>(given, "input"));
+  options.input.more_paths = expand_ranges(path_of(option<nb::bytes>(given, "input")));
+  options.input.path = options.input.more_paths.front();
+  options.input.more_paths.erase(options.input.more_paths.begin());
   options.input.recursive = option<bool>(given, "recursive");
   options.input.include = option<std::vector<std::string>>(given, "include");
   options.input.exclude = option<std::vector<std::string>>(given, "exclude");
@@ -259,7 +254,7 @@ ProcessOptions options_of(const nb::dict& given) {
   output.encode.mark = Mark::result;
   if (const auto quality = option<std::optional<int>>(given, "quality")) output.encode.quality = *quality;
   output.keep_metadata = option<bool>(given, "metadata");
-  output.replace = option<bool>(given, "overwrite") ? Replace::all : Replace::own;
+  if (option<bool>(given, "overwrite")) output.replace = Replace::all;
   output.skip_existing = option<bool>(given, "skip_existing");
   options.execution.device = option<std::string>(given, "device");
   (void)choose_device(options.execution.device);  // reports a mistake before any work
@@ -317,8 +312,11 @@ nb::tuple run_directory(const nb::dict& given, const nb::object& progress) {
 }  // namespace
 
 void bind_directories(nb::module_& module) {
-  module.def("list_images", &list_images, nb::arg("directory"));
-  module.def("run_directory", &run_directory, nb::arg("options"), nb::arg("progress").none());
+  module.def("list_images", &list_images, nb::arg("directory"),
+             nb::sig("def list_images(directory: bytes) -> tuple[list[str], list[tuple[str, str]]]"));
+  module.def("run_directory", &run_directory, nb::arg("options"), nb::arg("progress").none(),
+             nb::sig("def run_directory(options: dict[str, typing.Any], progress: typing.Any) -> "
+                     "tuple[int, int, list[tuple[str, str]], int, list[str]]"));
 }
 
 }  // namespace imgpipe::python

@@ -7,6 +7,8 @@
 
 #include <pthread.h>
 
+#include "images/memory/block_pool.h"
+
 namespace imgpipe::python {
 namespace {
 
@@ -45,17 +47,24 @@ class IdleSets {
 
   // The handlers of fork, called by the forking thread. A forked process has none of its parent's threads, so
   // their sets can neither be used nor destroyed.
-  void before_fork() { mutex_.lock(); }
-  void in_parent() { mutex_.unlock(); }
+  void before_fork() {
+    mutex_.lock();
+    block_pool().lock();  // of `new`, which other threads may be using
+  }
+  void in_parent() {
+    block_pool().unlock();
+    mutex_.unlock();
+  }
   void in_child() {
+    block_pool().unlock();
     for (IdleThreads& set : idle_) (void)set.threads.release();
     idle_.clear();
     mutex_.unlock();
   }
 
  private:
-  // Callers with a thread per image, such as Pipeline.map(), use one set per thread; these have no thread of
-  // their own.
+  // Callers with a thread per image, such as Pipeline.map(), use one set per thread; these have no
+  // other thread.
   static constexpr int kMostOfSeveral = 4, kMostSingle = 64;
 
   std::mutex mutex_;

@@ -35,7 +35,7 @@ class ThreadsLease {
 // Ends all threads that no call uses, and frees their memory.
 void end_idle_threads();
 
-// Lets forked processes start threads of their own. Called once, when the module is imported.
+// Lets forked processes start new threads. Called once, when the module is imported.
 void prepare_for_forks();
 
 }  // namespace imgpipe::python

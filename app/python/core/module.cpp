@@ -8,6 +8,9 @@
 
 NB_MODULE(_core, module) {
   namespace python = imgpipe::python;
+  // Since Python 3.12 the interpreter refuses it; nanobind's types belong to one interpreter.
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
+    throw nanobind::import_error("imgpipe cannot be imported in a subinterpreter; use processes");
   python::register_exceptions();
   module.attr("VERSION") = imgpipe::kPythonVersion;
   python::bind_archives(module);

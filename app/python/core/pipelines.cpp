@@ -100,7 +100,7 @@ nb::object Pipeline::run_job(ArrayJob& job, int threads, const std::optional<Out
   std::shared_ptr<Image> memory;
   {
     const nb::gil_scoped_release others_run;
-    if (!target) memory = std::make_shared<Image>(type.frame);
+    if (!target) memory = std::make_shared<Image>(type.frame, result_memory());
     const ThreadsLease lease(device_, threads);
     job.run(lease->runner(), target ? target->first : memory->untyped_view(), report);
   }
@@ -131,7 +131,15 @@ nb::object exception_of_source(const Error& error, const std::string& name,
 
 void bind_pipelines(nb::module_& module) {
   prepare_for_forks();
-  module.def("end_idle_threads", &end_idle_threads, nb::call_guard<nb::gil_scoped_release>());
+  (void)result_memory();  // created by a single thread
+  module.def(
+      "trim_host",
+      [] {
+        const nb::gil_scoped_release others_run;
+        end_idle_threads();
+        trim_result_memory();
+      },
+      nb::sig("def trim_host() -> None"));
   nb::class_<OpenedImage>(module, "OpenedImage")
       .def("needed_bytes", &OpenedImage::needed_bytes, nb::arg("threads"))
       .def("run", &OpenedImage::run, nb::arg("threads"), nb::arg("out") = nb::none(),
@@ -151,6 +159,10 @@ void bind_pipelines(nb::module_& module) {
       .def(
           "open", [](Pipeline& pipeline, nb::handle source) { return new OpenedImage(pipeline, source); },
           nb::arg("source").none(), nb::keep_alive<0, 1>(), nb::rv_policy::take_ownership)
+      .def("convert", &Pipeline::convert, nb::arg("source").none(), nb::arg("path"), nb::arg("overwrite"),
+           nb::arg("quality").none(), nb::arg("keep_metadata"),
+           nb::sig("def convert(self, source: object, path: bytes, overwrite: bool, quality: int | None, "
+                   "keep_metadata: bool) -> list[tuple[bool, str]]"))
       .def("batch", &Pipeline::batch, nb::arg("sources"), nb::arg("boxes").none(), nb::arg("flips").none(),
            nb::arg("out").none(), nb::arg("stop_at_error"),
            nb::sig("def batch(self, sources: list[typing.Any], boxes: object, flips: object, out: object, "

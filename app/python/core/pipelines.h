@@ -18,7 +18,7 @@
 
 namespace imgpipe::python {
 
-// Thread-safe: every call takes threads of its own.
+// Thread-safe: concurrent calls use different threads.
 class Pipeline {
  public:
   // Throws as parse_stages() and Runner(), and nb::type_error for stages that make bfloat16. `layout` and
@@ -39,6 +39,10 @@ class Pipeline {
   // and the exceptions by source, or None if all succeeded.
   [[nodiscard]] nb::tuple batch(nb::list sources, const std::optional<Boxes>& boxes,
                                 const std::optional<Flips>& flips, nb::handle out, bool stop_at_error);
+
+  // Writes the program's file. Returns its remarks: (whether it is about damage, text).
+  [[nodiscard]] nb::list convert(nb::handle source, const nb::bytes& path, bool overwrite,
+                                 std::optional<int> quality, bool keep_metadata);
 
  private:
   friend class OpenedImage;

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <pthread.h>
+
 #include "app/python/core/arrays.h"
+#include "images/memory/kept_memory.h"
 
 namespace imgpipe::python {
 namespace {
@@ -23,7 +27,51 @@ std::string text_of(const ArrayType& type) {
   return "(" + text + ") of " + std::string(kTypeNames[name - std::begin(kNumpySamples)]);
 }
 
+// Never destroyed: arrays may outlive the module.
+class ResultMemory final : public std::pmr::memory_resource {
+ public:
+  ResultMemory() {
+    const int failed =
+        ::pthread_atfork([] { results().kept_.before_fork(); }, [] { results().kept_.after_fork(); },
+                         [] { results().kept_.after_fork(); });
+    if (failed != 0) throw std::bad_alloc();
+  }
+  static ResultMemory& results() {
+    static auto* const memory = new ResultMemory;
+    return *memory;
+  }
+  void trim() { kept_.trim(); }
+
+ private:
+  // glibc's malloc keeps smaller blocks itself (DEFAULT_MMAP_THRESHOLD_MAX).
+  static constexpr std::size_t kLargeBytes = std::size_t{32} << 20;
+  static constexpr std::int64_t kMostKeptBytes = std::int64_t{256} << 20;
+
+  std::pmr::memory_resource* resource(std::size_t bytes) {
+    return bytes < kLargeBytes ? std::pmr::new_delete_resource() : &kept_;
+  }
+  void* do_allocate(std::size_t bytes, std::size_t alignment) override {
+    return resource(bytes)->allocate(bytes, alignment);
+  }
+  void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) override {
+    resource(bytes)->deallocate(block, bytes, alignment);
+  }
+  [[nodiscard]] bool do_is_equal(const memory_resource& other) const noexcept override {
+    return this == &other;
+  }
+
+  KeptMemory kept_{kMostKeptBytes};
+};
+
 }  // namespace
+
+std::pmr::memory_resource* result_memory() {
+  return &ResultMemory::results();
+}
+
+void trim_result_memory() {
+  ResultMemory::results().trim();
+}
 
 nb::object new_array(std::byte* data, const ArrayType& type, std::shared_ptr<const void> owner,
                      std::optional<std::size_t> items) {

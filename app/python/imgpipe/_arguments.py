@@ -3,7 +3,9 @@ import operator
 import re
 from typing import SupportsIndex
 
-__all__ = ["integer", "memory_bytes", "one_of", "text"]
+__all__ = ["LARGEST", "bounded", "integer", "memory_bytes", "one_of", "shown", "text"]
+
+LARGEST = 2**31 - 1
 
 _UNITS = {"": 1, "B": 1, **{prefix + unit: base ** exponent
                             for exponent, prefix in enumerate("KMGT", 1)
@@ -19,9 +21,27 @@ def text(name: str, value: object, example: str) -> str:
 def integer(name: str, value: SupportsIndex) -> int:
     """Return an int that fits 32 bits; larger values are out of every range."""
     try:
-        return max(-1, min(operator.index(value), 2**31 - 1))
+        return max(-1, min(operator.index(value), LARGEST))
     except TypeError:
         raise TypeError(f"{name}: expected int, got {type(value).__name__}") from None
+
+
+def shown(value: object) -> str:
+    """Return the value for a message if it is short, else the name of its type."""
+    short = repr(value) if isinstance(value, (str, int, float)) else ""
+    return short if 0 < len(short) <= 40 else type(value).__name__
+
+
+def bounded(name: str, value: SupportsIndex, low: int, high: int) -> int:
+    """Return an int from `low` to `high`; LARGEST: no limit that users need to know."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected int, got {type(value).__name__}") from None
+    if low <= number <= high:
+        return number
+    expected = f"{low} to {high}" if high != LARGEST else f"{low} or more"
+    raise ValueError(f"{name}: expected {expected}, got {shown(number)}")
 
 
 def one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:

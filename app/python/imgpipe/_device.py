@@ -65,7 +65,7 @@ def decode(sources: list[Any], *, device: str, mode: str | None, orient: bool, l
 
 def trim() -> None:
     """Return memory that is kept for later calls, on the host and on devices, and end idle threads."""
-    _core.end_idle_threads()
+    _core.trim_host()
     _core.trim_devices()
 
 

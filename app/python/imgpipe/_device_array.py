@@ -130,6 +130,13 @@ def wait_for_stream(device: str, stream: object) -> None:
         _core.wait_for_stream(device, stream_number(stream))
 
 
+def _capsule(source: Any, stream: int) -> Any:
+    try:
+        return source.__dlpack__(stream=stream, max_version=(1, 0))
+    except TypeError:  # before DLPack 1
+        return source.__dlpack__(stream=stream)
+
+
 def device_input(source: Any, device: str, argument: str) -> "_core.DeviceInput | None":
     """Return an array on a CUDA device, once its producer's work is done; None for other objects.
 
@@ -140,9 +147,7 @@ def device_input(source: Any, device: str, argument: str) -> "_core.DeviceInput 
     if hasattr(source, "__dlpack_device__"):
         if source.__dlpack_device__()[0] not in (_CUDA, _CUDA_MANAGED):
             return None
-        stream = _core.device_stream(device)
-        capsule = source.__dlpack__(stream=stream)
-        _core.wait_for_stream(device, stream)
+        capsule = _core.from_producer(device, lambda stream: _capsule(source, stream))
         return _core.DeviceInput(capsule, argument)
     interface = getattr(source, "__cuda_array_interface__", None)
     if interface is None:

@@ -30,7 +30,9 @@ class MissingFileError(DecodeError, FileNotFoundError):
 
     def __init__(self, reason: str, path: str | os.PathLike[str]) -> None:
         super().__init__(reason, path)
-        self.errno, self.strerror, self.filename = errno.ENOENT, reason, self.path
+        self.errno: int | None = errno.ENOENT
+        self.strerror: str | None = reason
+        self.filename: Any = self.path
 
 
 class DamageWarning(UserWarning):

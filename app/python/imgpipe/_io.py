@@ -1,6 +1,5 @@
 """Reading and writing of image files."""
 import dataclasses
-import importlib
 import operator
 import os
 import warnings
@@ -10,8 +9,10 @@ from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, Union, over
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, _device
+from ._arguments import LARGEST, bounded, one_of, shown, text
 from ._arrays import image_array
+from ._device_array import DeviceArray
 from ._errors import DamageWarning
 
 __all__ = ["ImageInfo", "Pages", "Source", "decode", "encode", "info", "pages", "read", "write"]
@@ -30,47 +31,22 @@ class _ArrayInterface(Protocol):
     def __array_interface__(self) -> dict[str, Any]: ...
 
 
-class _DeviceArray(Protocol):
-    @property
-    def __cuda_array_interface__(self) -> dict[str, Any]: ...
-
-    def numpy(self) -> npt.NDArray[Any]: ...
-
-
 Array: TypeAlias = npt.NDArray[Any]  # uint8 or uint16
 # A path, the bytes of a file in any object with the buffer protocol, or a binary file object.
 Source: TypeAlias = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, npt.NDArray[np.uint8], _BinaryFile]
 # An image to encode, also a PIL image.
-Image: TypeAlias = Union[npt.NDArray[Any], _ArrayLike, _ArrayInterface, _DeviceArray]
+Image: TypeAlias = Union[npt.NDArray[Any], _ArrayLike, _ArrayInterface, DeviceArray]
 Mode: TypeAlias = Literal["L", "LA", "RGB", "RGBA", "l", "la", "rgb", "rgba"]
 Lenient: TypeAlias = Union[bool, Literal["pillow"]]
 Bands: TypeAlias = Union[Literal["color"], SupportsIndex, Sequence[SupportsIndex], None]
 
 MAX_PIXELS = 268_435_456
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
-_ACCEPT = {False: "strict", True: "lenient", "pillow": "pillow"}
-_LARGEST = 2**31 - 1
-
-
-def _got(value: object) -> str:
-    """Return the value for a message if it is short, else its type."""
-    text = repr(value) if isinstance(value, (str, int, float, bool)) else ""
-    return text if 0 < len(text) <= 40 else type(value).__name__
-
-
-def _integer(name: str, value: SupportsIndex, low: int, high: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected int, got {type(value).__name__}") from None
-    if low <= number <= high:
-        return number
-    expected = f"{low} to {high}" if high != _LARGEST else f"{low} or more"
-    raise ValueError(f"{name}: expected {expected}, got {_got(number)}")
+_ACCEPT: dict[Lenient, str] = {False: "strict", True: "lenient", "pillow": "pillow"}
 
 
 def _optional(name: str, value: SupportsIndex | None, low: int, high: int) -> int | None:
-    return None if value is None else _integer(name, value, low, high)
+    return None if value is None else bounded(name, value, low, high)
 
 
 def _channels(mode: str | None) -> int:
@@ -78,8 +54,13 @@ def _channels(mode: str | None) -> int:
         return 0
     channels = _CHANNELS.get(mode.upper()) if isinstance(mode, str) else None
     if channels is None:
-        raise ValueError(f"mode: expected None, 'L', 'LA', 'RGB' or 'RGBA', got {_got(mode)}")
+        raise ValueError(f"mode: expected None, 'L', 'LA', 'RGB' or 'RGBA', got {shown(mode)}")
     return channels
+
+
+def _accept(lenient: Lenient) -> str:
+    one_of("lenient", lenient, tuple(_ACCEPT))
+    return _ACCEPT[lenient]
 
 
 def _bands(bands: Bands) -> list[int]:
@@ -88,20 +69,17 @@ def _bands(bands: Bands) -> list[int]:
     numbers = bands if isinstance(bands, Sequence) and not isinstance(bands, str) else [bands]
     if len(numbers) not in (1, 3):
         raise ValueError(f"bands: expected 'color', one number or three, got {len(numbers)}")
-    return [_integer("bands", number, 1, 65535) for number in numbers]  # type: ignore[arg-type]
+    return [bounded("bands", number, 1, 65535) for number in numbers]  # type: ignore[arg-type]
 
 
 def _decoding(mode: str | None, page: SupportsIndex, orient: bool, lenient: Lenient, max_pixels: SupportsIndex,
               bands: Bands) -> _core.Decoding:
-    accept = _ACCEPT.get(lenient) if isinstance(lenient, (bool, str)) else None
-    if accept is None:
-        raise ValueError(f"lenient: expected False, True or 'pillow', got {_got(lenient)}")
-    return _core.Decoding(_channels(mode), _integer("page", page, 0, _LARGEST), bool(orient), accept,
-                          _integer("max_pixels", max_pixels, 1, 2**34), _bands(bands), bands == "color")
+    return _core.Decoding(_channels(mode), bounded("page", page, 0, LARGEST), bool(orient), _accept(lenient),
+                          bounded("max_pixels", max_pixels, 1, 2**34), _bands(bands), bands == "color")
 
 
 def _threads(threads: SupportsIndex) -> int:
-    return _integer("threads", threads, 0, 1024)
+    return bounded("threads", threads, 0, 1024)
 
 
 def _warn(lines: Iterable[str], category: type[Warning], name: object = None) -> None:
@@ -115,17 +93,18 @@ def _is_list(source: object) -> bool:
     return isinstance(source, (list, tuple))
 
 
-def _on_device(sources: object, device: object, page: SupportsIndex, bands: Bands, **options: object) -> Any:
+def _on_device(sources: list[Source], device: object, mode: str | None, page: SupportsIndex, orient: bool,
+               lenient: Lenient, stream: object, max_pixels: SupportsIndex, bands: Bands,
+               threads: SupportsIndex) -> list[DeviceArray]:
     """Decode on a CUDA device."""
     if not isinstance(device, str) or not (device == "cuda" or device.startswith("cuda:")):
-        raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {_got(device)}")
-    if operator.index(page) != 0 or bands is not None:
-        raise ValueError(f"device: {device} reads the first page and all bands; use device='cpu' for page and bands")
-    try:
-        devices = importlib.import_module("imgpipe._device")
-    except ModuleNotFoundError:
-        raise RuntimeError("device: this build of imgpipe has no CUDA; use device='cpu'") from None
-    return devices.decode(sources, device=device, **options)
+        raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {shown(device)}")
+    _decoding(mode, page, orient, lenient, max_pixels, bands)  # rejects invalid values
+    for name, value, only in (("page", page, 0), ("max_pixels", max_pixels, MAX_PIXELS), ("bands", bands, None)):
+        if value != only:
+            raise ValueError(f"{name}: expected {only} with device={device!r}; use device='cpu'")
+    return _device.decode(sources, device=device, mode=mode and mode.upper(), orient=bool(orient), lenient=lenient,
+                          stream=stream, threads=_core.call_threads(_threads(threads)))
 
 
 @overload
@@ -163,7 +142,7 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
     with DamageWarning of each damage that was accepted.
     """
     if device != "cpu":
-        return _on_device([source], device, page, bands, mode=mode, orient=orient, lenient=lenient, stream=stream)[0]
+        return _on_device([source], device, mode, page, orient, lenient, stream, max_pixels, bands, 0)[0]
     array, damage = _core.decode(source, _decoding(mode, page, orient, lenient, max_pixels, bands), 0)
     if damage:
         _warn(damage, DamageWarning, source)
@@ -195,8 +174,8 @@ def decode(data: Any, *, mode: str | None = None, page: SupportsIndex = 0, orien
     returned.
     """
     if device != "cpu":
-        many = data if _is_list(data) else [data]
-        results = _on_device(many, device, page, bands, mode=mode, orient=orient, lenient=lenient, stream=stream)
+        many = list(data) if _is_list(data) else [data]
+        results = _on_device(many, device, mode, page, orient, lenient, stream, max_pixels, bands, threads)
         return results if _is_list(data) else results[0]
     decoding = _decoding(mode, page, orient, lenient, max_pixels, bands)
     if not _is_list(data):
@@ -283,23 +262,25 @@ class ImageInfo:
         return (self.height, self.width) if self.channels == 1 else (self.height, self.width, self.channels)
 
 
-def info(source: Source) -> ImageInfo:
+def info(source: Source, *, lenient: Lenient = False) -> ImageInfo:
     """Return the properties of an image file from its header, without decoding it.
 
-    source: as for read(). Of a large file only the headers are read. The position of a file object is restored if that
-    is possible.
+    source:  as for read(). Of a large file only the headers are read. The position of a file object is restored if that
+             is possible.
+    lenient: as for read(): also describe files that are damaged in their headers.
 
     Raises DecodeError for a file that is missing, not an image, or damaged in its headers.
     """
+    accept = _accept(lenient)
     if isinstance(source, (str, os.PathLike)):
-        return ImageInfo(**_core.inspect(source), path=os.fsdecode(source))
+        return ImageInfo(**_core.inspect(source, accept), path=os.fsdecode(source))
     tell, seek = getattr(source, "tell", None), getattr(source, "seek", None)
     try:
         position = tell() if tell else None
     except (OSError, ValueError):
         position = None  # a pipe
     try:
-        return ImageInfo(**_core.inspect(source))
+        return ImageInfo(**_core.inspect(source, accept))
     finally:
         if position is not None and seek:
             seek(position)
@@ -311,19 +292,6 @@ def _metadata_source(metadata: object) -> object:
     if metadata.path is None:
         raise ValueError("metadata: this ImageInfo is not of a path; pass the bytes of the file")
     return metadata.path
-
-
-def _pixels(image: object, name: str = "image") -> Array:
-    """Return the array of an image in host or device memory."""
-    if not isinstance(image, np.ndarray) and hasattr(image, "__cuda_array_interface__"):
-        image = image.numpy()  # type: ignore[attr-defined]
-    return image_array(image, name)
-
-
-def _format_name(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"format: expected str, such as 'png', got {type(value).__name__}")
-    return value
 
 
 @overload
@@ -353,14 +321,14 @@ def encode(image: Image | list[Image] | tuple[Image, ...], format: str = "png", 
     Raises ValueError if the format cannot hold the image without loss of bits, colour or alpha, or for an invalid
     value; TypeError; MemoryError; DecodeError for `metadata`. Warns of metadata that is not preserved.
     """
-    name, source = _format_name(format), _metadata_source(metadata)
+    name, source = text("format", format, "png"), _metadata_source(metadata)
     numbers = _optional("quality", quality, 1, 100), _optional("level", level, 0, 9)
     result: bytes | list[bytes]
     if isinstance(image, (list, tuple)):
-        result, lost = _core.encode_list([_pixels(one, f"image[{i}]") for i, one in enumerate(image)], name,
+        result, lost = _core.encode_list([image_array(one, f"image[{i}]") for i, one in enumerate(image)], name,
                                          *numbers, source, _threads(threads))
     else:
-        result, lost = _core.encode(_pixels(image), name, *numbers, source, _threads(threads))
+        result, lost = _core.encode(image_array(image, "image"), name, *numbers, source, _threads(threads))
     _warn(dict.fromkeys(lost), UserWarning)
     return result
 
@@ -382,7 +350,7 @@ def write(path: str | os.PathLike[str], image: Image, *, quality: SupportsIndex 
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path: expected str or os.PathLike, got {type(path).__name__}; for a file object write "
                         "imgpipe.encode(image, format)")
-    lost = _core.write(os.fsencode(path), _pixels(image), "" if format is None else _format_name(format),
+    lost = _core.write(os.fsencode(path), image_array(image, "image"), "" if format is None else text("format", format, "png"),
                        _optional("quality", quality, 1, 100), _optional("level", level, 0, 9), bool(overwrite),
                        _metadata_source(metadata))
     _warn(lost, UserWarning)

@@ -1,6 +1,8 @@
 """Pipelines: stages that are checked once and run on any number of images."""
 import functools
+import os
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, Literal, SupportsIndex
 
@@ -12,6 +14,8 @@ from ._arrays import image_array
 from ._batch import batch_arguments, batch_result
 from ._device import DeviceBatches
 from ._engine import DeviceEngine, Engine, HostEngine
+from ._errors import DamageWarning
+from ._io import Source
 from ._map import Result, map_sources
 from ._report import Report
 from ._stages import Stages, stages_text
@@ -110,7 +114,7 @@ class Pipeline:
         report["wall_ms"] = 1e3 * (time.perf_counter() - start)
         return result, report
 
-    def read(self, source: object, *, out: Any = None) -> Any:
+    def read(self, source: Source, *, out: Any = None) -> Any:
         """Decode an image file and run the stages, band by band: the decoded image is never in memory as a whole,
         unless a stage needs all of it.
 
@@ -119,6 +123,27 @@ class Pipeline:
         Returns and raises the same as calling the pipeline, and DecodeError for a file that cannot be read.
         """
         return self._engine.read(source, out)
+
+    def convert(self, source: Source, path: str | os.PathLike[str], *, overwrite: bool = False,
+                quality: SupportsIndex | None = None, metadata: bool = True) -> None:
+        """Run the stages over an image file and write a file, the same, byte for byte, as the program's.
+
+        path:      its extension determines the format. The file appears complete or not at all.
+        overwrite: replace an existing file; otherwise it is an error.
+        quality:   of JPEG and lossy WebP, 1 to 100; default 90.
+        metadata:  keep the metadata and the colour profile that still describe the result.
+
+        Raises the errors of read(), FileExistsError, and OSError if the file cannot be written. Warns with DamageWarning
+        of accepted damage, and with UserWarning of what the file does not preserve.
+        """
+        if not isinstance(path, (str, os.PathLike)):
+            raise TypeError(f"path: expected str or os.PathLike, got {type(path).__name__}")
+        if quality is not None and not 1 <= integer("quality", quality) <= 100:
+            raise ValueError(f"quality: expected 1 to 100, got {integer('quality', quality)}")
+        for is_damage, note in self._core.convert(source, os.fsencode(path), bool(overwrite),
+                                                  None if quality is None else integer("quality", quality),
+                                                  bool(metadata)):
+            warnings.warn(note, DamageWarning if is_damage else UserWarning, stacklevel=2)
 
     def batch(self, sources: Iterable[Any], *, boxes: npt.ArrayLike | None = None, flips: npt.ArrayLike | None = None,
               out: Any = None) -> Any:

@@ -1,7 +1,5 @@
 """The samples of a Loader in the order of an epoch: listed sources, or members of tar shards."""
-import glob
 import os
-import re
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
@@ -123,10 +121,8 @@ class ShardSamples:
 
     first: list[int] = [0, 0]  # a shard, and a sample in it
 
-    def __init__(self, shards: list[str], tolerant: bool) -> None:
-        if not shards:
-            raise ValueError("sources: expected at least one tar shard")
-        self._shards = [os.fsencode(shard) for shard in shards]
+    def __init__(self, shards: list[bytes], tolerant: bool) -> None:
+        self._shards = shards
         self._tolerant = tolerant
         self._image_extensions = frozenset(_core.image_extensions())
         self.count = len(shards)
@@ -218,7 +214,7 @@ def samples_of(sources: object, tolerant: bool) -> Samples:
         if not os.path.isdir(path):
             if not _core.is_shard(os.fsencode(path)):
                 raise ValueError(f"sources: {path!r} is neither a directory nor the name of tar shards")
-            return ShardSamples(_shards(path), tolerant)
+            return ShardSamples(_core.expand_shards(os.fsencode(path)), tolerant)
         names, problems = _core.list_images(os.fsencode(path))
         for name, reason in problems:
             raise OSError(f"{name}: {reason}")
@@ -235,22 +231,4 @@ def samples_of(sources: object, tolerant: bool) -> Samples:
         return ListedSamples(listed)
     if len(shards) < len(listed):
         raise ValueError("sources: expected tar shards or images, got a list with both")
-    return ShardSamples([shard for path in shards for shard in _shards(path)], tolerant)
-
-
-def _shards(pattern: str) -> list[str]:
-    """Return the names of shards that a pattern stands for: "{000..127}" and "{a,b}", then "*" and "?"."""
-    braces = re.search(r"\{([^{}]*)\}", pattern)
-    if braces is None or os.path.exists(pattern):
-        if not glob.has_magic(pattern) or os.path.exists(pattern):
-            return [pattern]
-        found = sorted(glob.glob(pattern))
-        if not found:
-            raise ValueError(f"sources: no shard matches {pattern!r}")
-        return found
-    values = braces[1].split(",")
-    if bounds := re.fullmatch(r"(\d+)\.\.(\d+)", braces[1]):
-        digits = len(bounds[1]) if bounds[1].startswith("0") else 0
-        values = [str(number).zfill(digits) for number in range(int(bounds[1]), int(bounds[2]) + 1)]
-    before, after = pattern[:braces.start()], pattern[braces.end():]
-    return [shard for value in values for shard in _shards(before + value + after)]
+    return ShardSamples([shard for path in shards for shard in _core.expand_shards(os.fsencode(path))], tolerant)

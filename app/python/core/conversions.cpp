@@ -1,0 +1,96 @@
+// Pipeline.convert(): the program's run over one image.
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "app/image/image_settings.h"
+#include "app/process_options/options_digest.h"
+#include "app/python/core/encoding.h"
+#include "app/python/core/errors.h"
+#include "app/python/core/existing_files.h"
+#include "app/python/core/pipelines.h"
+#include "app/python/core/sources.h"
+#include "images/files/output_sync.h"
+#include "images/formats/pending_input.h"
+#include "images/text.h"
+#include "pipeline/device.h"
+#include "pipeline/engine_choice.h"
+#include "pipeline/jobs/image_job.h"
+
+namespace imgpipe::python {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The files of a run, as the program names them.
+ImageFiles files_of(const Source& source, const ProcessOptions& options, Format format) {
+  const std::string& path = options.output.path;
+  ImageFiles files{.input = source.path,
+                   .output = path,
+                   .input_name = printable(source.name),
+                   .output_name = printable(path),
+                   .format = format};
+  std::error_code unknown;
+  if (fs::is_regular_file(source.path, unknown))
+    files.made_of = {.name = name_hash(fs::path(source.path).filename().string()),
+                     .options = options_hash(options, format)};
+  return files;
+}
+
+void run(ImageJob& job, const Source& source, const DecodeOptions& decode, Engine& engine) {
+  if (source.is_in_memory()) {
+    job.read(InputFile::borrowed(source.bytes()));
+  } else {
+    PendingInput input(source.path, decode, InputKind::any);
+    job.read(input);
+  }
+  job.open();
+  job.make_plan();
+  job.make_output();
+  (void)job.run(engine, {.keep_pixels = false});
+  job.write();
+}
+
+}  // namespace
+
+nb::list Pipeline::convert(nb::handle source, const nb::bytes& path, bool overwrite,
+                           std::optional<int> quality, bool keep_metadata) {
+  const Source file = Source::from(source);
+  ProcessOptions options;
+  options.output.path = file_path({path.c_str(), path.size()});
+  options.stages.steps = plans_.stages();
+  options.decode = decode_;
+  options.output.keep_metadata = keep_metadata;
+  const Encoding encoding = make_encoding(format_to_write("", options.output.path), quality, std::nullopt);
+  options.output.encode = encoding.options;
+  options.output.encode.mark = Mark::result;
+  ImageSettings settings = image_settings(options);
+  OutputSync no_sync(false);
+  settings.sync = &no_sync;
+  settings.before_write = [overwrite](const std::string& output, const Mark&) {
+    if (!overwrite) check_new(output);
+  };
+  ImageJob job(files_of(file, options, encoding.format), settings, Timeline());
+  try {
+    const nb::gil_scoped_release others_run;
+    if (!overwrite) check_new(options.output.path);
+    const std::unique_ptr<Engine> engine =
+        make_engine(choose_device(device_ == "auto" ? "cpu" : device_), threads_);
+    run(job, file, settings.decode, *engine);
+  } catch (const FileExists&) {
+    raise_file_exists(options.output.path);
+  } catch (const Error& error) {
+    raise(exception_of(error, error.kind() == ErrorKind::input ? file.name : ""));
+  }
+  nb::list notes;
+  for (const ImageNote& note : job.notes())
+    notes.append(nb::make_tuple(note.about == ImageNote::About::damage, note.text));
+  return notes;
+}
+
+}  // namespace imgpipe::python
