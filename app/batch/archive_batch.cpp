@@ -1,5 +1,6 @@
 #include "app/batch/archive_batch.h"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -54,8 +55,8 @@ void ArchiveBatch::begin(Batch& batch) {
           .ended = [this](const ArchiveImage& image, const BatchResult& result) { end_image(image, result); },
           .left_out =
               [this](std::size_t archive, const std::string& member, const Error& error) {
-                BatchFile file = file_of(archive, member, member);
-                fail(std::move(file), Error(error.kind(), printable(file.input) + ": " + error.what()));
+                const BatchFile file = file_of(archive, member, member);
+                fail(file, Error(error.kind(), printable(file.input) + ": " + error.what()));
               },
           .archive_ended = [this](std::size_t archive,
                                   const std::optional<Error>& error) { end_archive(archive, error); }},
@@ -78,7 +79,7 @@ bool ArchiveBatch::is_image(ArchiveImage& image) {
 
 // A signal must end the wait for a pipe.
 ByteSource ArchiveBatch::open(const std::string& input) const {
-  constexpr std::chrono::milliseconds kPatience{50};
+  static constexpr std::chrono::milliseconds kPatience{50};
   ByteSource source = open_source(input);
   if (input != kStandardStream) return source;
   return [source = std::move(source), this](std::span<std::byte> buffer) {
@@ -126,7 +127,7 @@ void ArchiveBatch::end_archive(std::size_t archive, const std::optional<Error>& 
   if (error && signals_.received() != 0) return;  // counted as not done
   if (error) {
     fail(archives_[archive], *error);
-    lose_images(archive);
+    for (BatchFile& file : done_[archive]) events_.lost(failed_.emplace_back(std::move(file)));
   } else {
     ++archives_done_;
   }
@@ -134,15 +135,9 @@ void ArchiveBatch::end_archive(std::size_t archive, const std::optional<Error>& 
   events_.archive_ended(archive, !error);
 }
 
-void ArchiveBatch::lose_images(std::size_t archive) {
-  for (BatchFile& file : done_[archive]) events_.lost(failed_.emplace_back(std::move(file)));
-}
-
 void ArchiveBatch::finish() {
-  while (!done_.empty()) {
-    lose_images(done_.begin()->first);
-    done_.erase(done_.begin());
-  }
+  for (const auto& [archive, images] : std::exchange(done_, {}))
+    std::ranges::for_each(images, events_.unfinished);
   for (const std::string& pattern : selection_.unmatched(!options_.input.is_exclude_from_preset))
     log_warning(pattern + ": no match");
   totals_.note =

@@ -1,5 +1,5 @@
-// A batch whose inputs are archives. Its totals and reports are of the images in them; an archive or another
-// member has a line of its own only if it fails.
+// A batch whose inputs are archives. Its totals and reports are of the images in them; archives and other
+// members are reported only if they fail.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +28,8 @@ class ArchiveBatch {
     // An image, or an archive or another member that failed. The file lives as long as this object if it
     // failed.
     std::function<void(const BatchResult&, const BatchFile&)> ended;
-    // An image that was reported as done, whose archive was not written.
-    std::function<void(const BatchFile&)> lost;
+    // An image that was reported as done, whose archive failed, or was not finished when the batch ended.
+    std::function<void(const BatchFile&)> lost, unfinished;
     std::function<void(std::size_t archive, bool is_done)> archive_ended;
   };
 
@@ -42,7 +42,7 @@ class ArchiveBatch {
   void begin(Batch& batch);
   [[nodiscard]] bool feed() { return job_->feed(); }
   void take(BatchResult& result) { job_->take(std::move(result)); }
-  // Call it when the batch is over: reports the images of archives that were not written.
+  // Call it when the batch is over: reports the images of unfinished archives.
   void finish();
 
  private:
@@ -53,7 +53,6 @@ class ArchiveBatch {
   void end_image(const ArchiveImage& image, const BatchResult& result);
   void fail(BatchFile file, const Error& error);
   void end_archive(std::size_t archive, const std::optional<Error>& error);
-  void lose_images(std::size_t archive);
 
   const ProcessOptions& options_;
   const std::vector<BatchFile>& archives_;

@@ -277,6 +277,11 @@ class BatchRun {
                   totals_.add_lost(file, kNoArchiveReason);
                   reports_.add_lost(file, kNoArchiveReason);
                 },
+            .unfinished =
+                [this](const BatchFile& file) {
+                  --totals_.done;
+                  reports_.add_not_done(file, end_.stopped);
+                },
             .archive_ended =
                 [this](std::size_t archive, bool is_done) {
                   has_ended_[archive] = true;
@@ -289,9 +294,9 @@ class BatchRun {
   }
 
   void finish_archives() {
+    if (end_.stopped.empty()) end_.stopped = totals_.stopped;
     archives_->finish();
     totals_.images += static_cast<std::size_t>(std::ranges::count(has_ended_, false));
-    if (end_.stopped.empty()) end_.stopped = totals_.stopped;
   }
 
   void take(BatchResult& result) {

@@ -103,6 +103,10 @@ void BatchReportFiles::add_lost(const BatchFile& file, const std::string& reason
   for (const auto& lines : lines_) lines->add_lost(file, reason);
 }
 
+void BatchReportFiles::add_not_done(const BatchFile& file, const std::string& reason) {
+  for (const auto& lines : lines_) lines->add_not_done(file, reason);
+}
+
 void BatchReportFiles::flush() {
   for (const auto& lines : lines_) lines->flush();
 }
@@ -116,10 +120,8 @@ void BatchReportFiles::write_whole_files(const BatchTotals& totals) const {
 
 void BatchReportFiles::close(const BatchTotals& totals, const std::vector<const BatchFile*>& not_done) {
   const std::optional<Error> error = error_of([&] {
-    for (const auto& lines : lines_) {
-      for (const BatchFile* file : not_done) lines->add_not_done(*file, totals.stopped);
-      lines->close();
-    }
+    for (const BatchFile* file : not_done) add_not_done(*file, totals.stopped);
+    for (const auto& lines : lines_) lines->close();
   });
   const std::optional<Error> of_trace = error_of([&] {
     if (trace_) trace_->close();

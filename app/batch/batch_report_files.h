@@ -26,6 +26,7 @@ class BatchReportFiles {
   void add(const BatchFile& file, const BatchResult& result);
   // Reports an image that was done but whose output is gone.
   void add_lost(const BatchFile& file, const std::string& reason);
+  void add_not_done(const BatchFile& file, const std::string& reason);
   // Marks an input as done in lists of failures. Only needed for archives, whose images are reported.
   void settle(const BatchFile& file);
 

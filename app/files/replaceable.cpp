@@ -122,7 +122,7 @@ void check_replaceable(const std::string& path, const std::string& reason) {
 }
 
 std::string archive_refusal_reason(const std::string& path, Replace replace) {
-  const std::string reason = refusal_reason(path, replace, [](std::span<const std::byte>) { return false; });
+  std::string reason = refusal_reason(path, replace, [](std::span<const std::byte>) { return false; });
   if (reason.empty() || replace == Replace::none) return reason;
   return "already exists; use --overwrite to replace it or --skip-existing to keep it";
 }

@@ -29,7 +29,7 @@ bool is_archive_name(const std::string& path) {
 
 [[noreturn]] void refuse_mixture(const std::string& archive, const std::string& other) {
   throw Error(ErrorKind::usage, printable(other) + ": not an archive, but " + printable(archive) +
-                                    " is; process archives in a run of their own");
+                                    " is; process archives in a separate run");
 }
 
 // The INPUTs, or the beginning of a list without INPUT.

@@ -52,4 +52,5 @@ foreach(file IN LISTS imgpipe_python_sources)
   install(FILES ${file} DESTINATION imgpipe COMPONENT python EXCLUDE_FROM_ALL)
 endforeach()
 install(TARGETS imgpipe_python LIBRARY DESTINATION imgpipe COMPONENT python EXCLUDE_FROM_ALL)
-install(FILES ${imgpipe_python_directory}/_core.pyi ${imgpipe_python_directory}/ops.py DESTINATION imgpipe COMPONENT python EXCLUDE_FROM_ALL)
+install(FILES ${imgpipe_python_directory}/_core.pyi ${imgpipe_python_directory}/ops.py DESTINATION imgpipe
+        COMPONENT python EXCLUDE_FROM_ALL)

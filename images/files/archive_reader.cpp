@@ -43,7 +43,7 @@ bool begins_with(std::span<const std::byte> bytes, std::string_view signature) {
                             [](char c) { return static_cast<std::byte>(c); });
 }
 
-// The checksum of a tar header: the sum of its bytes, with the checksum's own field as blanks.
+// Checks the checksum of a tar header: the sum of its bytes, with blanks for the checksum itself.
 bool is_tar_header(std::span<const std::byte> block) {
   constexpr std::size_t kChecksumAt = 148, kChecksumBytes = 8;
   if (block.size() < kArchiveHeadBytes) return false;

@@ -84,7 +84,7 @@ void ArchiveJob::read_next() {
   if (!member) {
     const bool is_read = or_end_archive([&] {
       member = reader_->next();
-      // The writer of a pipe must not fail because nobody reads the padding after the archive.
+      // The writer of a pipe must not fail because the padding after the archive is not read.
       if (!member && file_size_bytes(archives_[reading_].input) == 0) reader_->drain();
     });
     if (!is_read) return;
@@ -222,7 +222,7 @@ void ArchiveJob::write_ready() {
   }
 }
 
-// An output that cannot be written ends the batch, unless it is only its place that is taken.
+// An output that cannot be written ends the batch, unless another file must not be replaced.
 void ArchiveJob::write(const Waiting& part) {
   std::optional<Error> error =
       error_of([&] { naming(archives_[part.archive].output_name, [&] { write_part(part); }); });

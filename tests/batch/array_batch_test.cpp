@@ -1,4 +1,6 @@
 // Batches to one array: boxes, types of rows, errors, the caller's memory, shared plans.
+#include "pipeline/jobs/array_batch.h"
+
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -10,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include "images/error.h"
-#include "pipeline/jobs/array_batch.h"
 #include "tests/support/error_kind.h"
 #include "tests/support/images.h"
 
@@ -72,7 +73,8 @@ TEST(ArrayBatch, ABoxOfAReaderIsTheBoxOfItsPixels) {
 
 TEST(ArrayBatch, ResultsAreThoseOfSingleImages) {
   std::vector<Image> images;
-  for (std::uint64_t i = 0; i < 9; ++i) images.push_back(noise_image({31 + i % 3, 17, 3}, i));
+  for (int i = 0; i < 9; ++i)
+    images.push_back(noise_image({31 + i % 3, 17, 3}, static_cast<std::uint64_t>(i)));
   std::mt19937_64 random(4);
   for (const int threads : {1, 2, 5, 16}) {
     BatchThreads workers("cpu", threads);

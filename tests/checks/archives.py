@@ -45,9 +45,9 @@ def stages(kind):
 class Images:
     """Small files, some of them damaged, and what the program makes of each alone."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, directory):
         self.files, self.alone = {}, {}
-        source = os.path.join(folder, "images")
+        source = os.path.join(directory, "images")
         os.mkdir(source)
         sizes = ["1x1", "1x31", "37x1", "19x23", "211x97"]
         for number, (size, ending) in enumerate(zip(sizes, ["png", "jpg", "ppm", "bmp", "jpeg"])):
@@ -63,7 +63,7 @@ class Images:
             with open(os.path.join(source, name), "rb") as file:
                 self.files[name] = file.read()
         for kind in FORMATS:
-            output = os.path.join(folder, "alone_" + kind)
+            output = os.path.join(directory, "alone_" + kind)
             run(program, source, output + "/", *stages(kind), "-q")
             self.alone[kind] = {}
             for name in os.listdir(output):
@@ -144,8 +144,8 @@ def is_image(images, name):
 def expected(images, archive, kind):
     """The members of the output, and the names of those that fail."""
     def renamed(name):
-        folder, slash, base = name.rpartition("/")
-        return folder + slash + images.made_of(base, kind)[0]
+        directory, slash, base = name.rpartition("/")
+        return directory + slash + images.made_of(base, kind)[0]
 
     found, failed, names, new_names, lost = [], [], set(), set(), set()
     for fields, content in read(archive):
@@ -189,32 +189,32 @@ def compare(text, found, wanted):
         check(content == want, f"{text}: {fields[0]!r} differs")
 
 
-def random_archives(program, images, rng, folder):
+def random_archives(program, images, rng, directory):
     tar_format = rng.choice([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT])
     kind = rng.choice(sorted(FORMATS))
     archives = [archive_of(random_members(rng, images, tar_format), tar_format) for _ in range(3)]
     for number, archive in enumerate(archives):
-        with open(os.path.join(folder, f"s-{number:02}.tar"), "wb") as file:
+        with open(os.path.join(directory, f"s-{number:02}.tar"), "wb") as file:
             file.write(archive)
     options = [*stages(kind), "-j", str(rng.randrange(1, 4))]
     if rng.random() < 0.5:
         options += ["--memory", "64M"]
     made = run(program, "s-{00..02}.tar", "out/", *options, "--report", "r.ndjson", "--failed-out", "f.txt",
-               directory=folder)
+               directory=directory)
     wanted = [expected(images, archive, kind) for archive in archives]
     failed = [(number, name) for number, (_, names) in enumerate(wanted) for name in names]
     check(made.returncode == (1 if failed else 0), f"exit code {made.returncode}: {made.stderr.decode()}")
     errors = made.stderr.decode()
     for number, name in failed:
         check(f"s-{number:02}.tar/{printable(name)}: " in errors, f"no line for {name!r} in:\n{errors}")
-    with open(os.path.join(folder, "f.txt"), encoding="utf-8") as file:
+    with open(os.path.join(directory, "f.txt"), encoding="utf-8") as file:
         check(file.read().split() == sorted({f"s-{number:02}.tar" for number, _ in failed}), "--failed-out")
-    with open(os.path.join(folder, "r.ndjson"), encoding="utf-8") as file:
+    with open(os.path.join(directory, "r.ndjson"), encoding="utf-8") as file:
         lines = [json.loads(line) for line in file]
     bad = sorted(line["input"] for line in lines if line["status"] == "failed")
     check(bad == sorted(f"s-{number:02}.tar/{printable(name)}" for number, name in failed), f"report: {bad}")
     for number, archive in enumerate(archives):
-        with open(os.path.join(folder, "out", f"s-{number:02}.tar"), "rb") as file:
+        with open(os.path.join(directory, "out", f"s-{number:02}.tar"), "rb") as file:
             output = file.read()
         compare(f"archive {number}", read(output), wanted[number][0])
         piped = run(program, "-", "-", *options, "-q",
@@ -222,16 +222,16 @@ def random_archives(program, images, rng, folder):
         check(piped.stdout == output, f"archive {number}: a pipe makes other bytes: {piped.stderr.decode()}")
         cut = rng.randrange(1, max(2, len(archive.rstrip(b"\0")) - 600))
         cut -= cut % 512 == 0
-        check_cut(program, archive[:cut], output, options, folder)
-    os.remove(os.path.join(folder, "r.ndjson"))
+        check_cut(program, archive[:cut], output, options, directory)
+    os.remove(os.path.join(directory, "r.ndjson"))
 
 
-def check_cut(program, archive, whole_output, options, folder):
+def check_cut(program, archive, whole_output, options, directory):
     """The output of a truncated archive is the beginning of that of the whole one, or there is none."""
-    made = run(program, "-", "cut.tar", *options, stdin=archive, directory=folder)
+    made = run(program, "-", "cut.tar", *options, stdin=archive, directory=directory)
     check(made.returncode == 1, f"truncated archive: exit code {made.returncode}")
     check("cut.tar was not written" in made.stderr.decode(), made.stderr.decode())
-    check("cut.tar" not in os.listdir(folder), "a partial archive was left")
+    check("cut.tar" not in os.listdir(directory), "a partial archive was left")
     if len(archive) < 512:
         return
     piped = run(program, "-", "-", *options, stdin=archive)
@@ -241,8 +241,8 @@ def check_cut(program, archive, whole_output, options, folder):
 def main():
     program = os.path.abspath(sys.argv[1])
     seeds = [int(sys.argv[2])] if len(sys.argv) > 2 else range(10)
-    with tempfile.TemporaryDirectory() as folder:
-        images = Images(program, folder)
+    with tempfile.TemporaryDirectory() as directory:
+        images = Images(program, directory)
         for seed in seeds:
             with tempfile.TemporaryDirectory() as work:
                 try:

@@ -78,12 +78,12 @@ def run_archives(program):
     """Whether the command lines of docs/tar.md succeed, in a shell."""
     with open(os.path.join(ROOT, "docs", "tar.md"), encoding="utf-8") as file:
         lines = re.search(r"^```\n(.*?)^```", file.read(), re.MULTILINE | re.DOTALL).group(1)
-    with tempfile.TemporaryDirectory() as folder:
-        os.symlink(os.path.abspath(program), os.path.join(folder, "imgpipe"))
-        environment = {**os.environ, "PATH": folder + ":" + os.environ["PATH"]}
+    with tempfile.TemporaryDirectory() as directory:
+        os.symlink(os.path.abspath(program), os.path.join(directory, "imgpipe"))
+        environment = {**os.environ, "PATH": directory + ":" + os.environ["PATH"]}
         make = ("for n in 0 1 2 3; do imgpipe synth $n.jpg --pattern photo --size 40x30 -q && echo $n >$n.cls && "
                 "tar cf shard-000$n.tar $n.jpg $n.cls; done\n")
-        done = subprocess.run(["bash", "-eo", "pipefail"], input=make + lines, cwd=folder, env=environment,
+        done = subprocess.run(["bash", "-eo", "pipefail"], input=make + lines, cwd=directory, env=environment,
                               capture_output=True, text=True)
         if done.returncode != 0:
             print(f"docs/tar.md ends with {done.returncode}:\n{done.stdout}{done.stderr}")

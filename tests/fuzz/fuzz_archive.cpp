@@ -22,7 +22,7 @@ void demand(bool condition) {
 struct FoundMember {
   imgpipe::ArchiveMember member;
   std::vector<std::byte> data;
-  std::string reason;  // why there is no data
+  std::string reason;  // why the data is missing
 
   bool operator==(const FoundMember& other) const {
     return member.name == other.member.name && member.is_file == other.member.is_file &&

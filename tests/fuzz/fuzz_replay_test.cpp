@@ -106,7 +106,7 @@ TEST(FuzzReplay, Stream) {
 TEST(FuzzReplay, Archive) {
   std::mt19937 random(17);
   const std::string long_name(300, 'n');
-  // A pax record states its own length; "g" is for all following members.
+  // A pax record begins with its length; "g" is for all following members.
   const std::vector<TarMember> members{
       {.name = "a.jpg", .data = std::string(600, 'a')},
       {.name = "pax", .data = "19 comment=a,bcdef\n", .type = 'g'},

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Runs the Python package's tests with a wheel of app/python/wheel/build.py in another system:
+#
+#   wheel.sh WHEELS ROOT [PYTHON [PACKAGE...]]
+#
+# WHEELS is a directory of wheels; pip chooses one of them. ROOT is the directory of a system, or / for this one, for
+# example a bare Debian 12: mmdebstrap --variant=apt --include=python3 bookworm ROOT. PYTHON is an interpreter in it
+# (python3 by default), and PACKAGEs are what the tests need (by default numpy, pytest and pillow). Without
+# IMGPIPE_PROGRAM, the program's path in ROOT, tests that need it are skipped. Needs root, for chroot, and PyPI.
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+wheels=$(cd "$1" && pwd) root=$(cd "$2" && pwd) python=${3:-python3}
+packages=("${@:4}")
+((${#packages[@]})) || packages=(numpy pytest pillow)
+work=$(mktemp -d "${root%/}/tmp/wheel.XXXXXX")
+trap 'rm -rf --one-file-system "$work"' EXIT
+inside=/tmp/${work##*/}
+
+run() { chroot "$root" env PYTHONPATH="$inside/site" PYTHONDONTWRITEBYTECODE=1 "$@"; }
+read -r version abi < <(run "$python" -c 'import sys, sysconfig
+threaded = "t" * bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+print("%d.%d" % sys.version_info[:2], "cp%d%d" % sys.version_info[:2] + threaded)')
+glibc=$(run "$python" -c 'import platform; print(platform.libc_ver()[1])')
+machine=$(uname -m)
+platforms=(--platform "manylinux2014_$machine")
+for ((minor = 17; minor <= ${glibc#2.}; minor++)); do platforms+=(--platform "manylinux_2_${minor}_$machine"); done
+abis=(--abi "$abi")
+[[ $abi == *t ]] || abis+=(--abi abi3)
+python3 -m pip install -q --disable-pip-version-check --no-cache-dir --target "$work/site" --only-binary :all: \
+  --python-version "$version" --implementation cp "${abis[@]}" "${platforms[@]}" --no-deps --no-index \
+  --find-links "$wheels" --pre imgpipe
+python3 -m pip install -q --disable-pip-version-check --target "$work/site" --only-binary :all: \
+  --python-version "$version" --implementation cp "${abis[@]}" "${platforms[@]}" "${packages[@]}"
+
+cp -r "$source/tests/python" "$work/tests"
+echo "wheel: Python $version ($abi), glibc $glibc"
+run "$python" - <<'INSIDE'
+import time
+begin = time.perf_counter()
+import numpy
+between = time.perf_counter()
+import imgpipe
+end = time.perf_counter()
+print(f"wheel: imgpipe {imgpipe.__version__} imported in {1e3 * (end - between):.1f} ms, "
+      f"after numpy {numpy.__version__} in {1e3 * (between - begin):.1f} ms")
+with open("/proc/self/maps") as maps:
+    loaded = maps.read()
+assert "libcuda" not in loaded and "/dev/nvidia" not in loaded, "the import loaded CUDA's driver"
+INSIDE
+run env ${IMGPIPE_PROGRAM:+IMGPIPE_PROGRAM="$IMGPIPE_PROGRAM"} "$python" -m pytest -q -p no:cacheprovider "$inside/tests"
