@@ -206,10 +206,10 @@ def write_program(directory, program):
     script.chmod(script.stat().st_mode | stat.S_IXUSR)
 
 
-def install(directory):
+def install(directory, names):
     subprocess.run([sys.executable, "-m", "venv", directory / "venv"], check=True)
     python = str(directory / "venv/bin/python3")
-    packages = {package for _, needs in CASES.values() for package in needs.values()}
+    packages = {package for name in names for package in CASES[name][1].values()}
     subprocess.run([python, "-m", "pip", "install", "-q", *ALSO, *sorted(packages)], check=True)
     return python
 
@@ -226,13 +226,14 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         directory = (options.keep or pathlib.Path(temporary)).resolve()
         directory.mkdir(exist_ok=True)
-        python = install(directory) if options.install else sys.executable
+        names = options.examples or list(CASES)
+        python = install(directory, names) if options.install else sys.executable
         program = os.path.realpath(options.program)
         write_program(directory, program)
         make_data(directory)
         run = Run(python, program, directory)
         ran, failed = 0, 0
-        for name in options.examples or CASES:
+        for name in names:
             case, needs = CASES[name]
             if missing := [module for module in needs if not run.has(module)]:
                 print(f"{name}: SKIPPED, not installed: {', '.join(missing)} (try --install)", flush=True)
