@@ -23,7 +23,7 @@ std::map<int, DeviceSession>& sessions() {
   static auto* const all = new std::map<int, DeviceSession>;  // devices must not be accessed at process exit
   return *all;
 }
-std::atomic<pid_t> user{0};  // the process that has sessions
+std::atomic<pid_t> user{0};  // the process that has sessions, or has used a device without one
 
 // A quarter of the memory is for idle results.
 void apply_limit(DeviceSession& session) {
@@ -51,6 +51,10 @@ void check_process() {
                 "CUDA was used before this process forked; start processes by spawn or forkserver");
 }
 
+void note_device_use() {
+  user = ::getpid();
+}
+
 DeviceSession& device_session(const std::string& device) {
   const DeviceChoice choice = choose_device(device);
   if (choice.backend != Backend::cuda || choice.cuda_devices.size() > 1)
@@ -62,7 +66,7 @@ DeviceSession& device_session(const std::string& device) {
   if (found != sessions().end()) return found->second;
   DeviceSession& session = sessions().emplace(index, make_session(index)).first->second;
   apply_limit(session);
-  user = ::getpid();
+  note_device_use();
   return session;
 }
 

@@ -21,8 +21,10 @@ struct DeviceSession {
 // session was made.
 [[nodiscard]] DeviceSession& device_session(const std::string& device);
 
-// Throws Error(device) in a process forked after a session was made.
+// Throws Error(device) in a process forked after a session was made, or after note_device_use().
 void check_process();
+// Remembers that this process has used a device without a session.
+void note_device_use();
 
 // The limit of device memory besides the context and results, for each device.
 [[nodiscard]] std::int64_t device_memory_limit();

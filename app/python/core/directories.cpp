@@ -24,6 +24,7 @@
 #include "app/options/name_ranges.h"
 #include "app/process_options/tensor_options.h"
 #include "app/python/core/bindings.h"
+#include "app/python/core/devices.h"
 #include "app/python/core/errors.h"
 #include "images/error.h"
 #include "images/files/temporary_file.h"
@@ -161,6 +162,13 @@ class DirectoryRun {
     (void)use_devices(settings, choose_device(execution.device), [](const CudaDevice&) {
       return DeviceCosts{default_cost_model(), "typical costs"};
     });
+    if (settings.find_lanes)
+      settings.find_lanes = [find_lanes = std::move(settings.find_lanes)] {
+        check_process();  // with auto, a forked process works on the host
+        LaneCapacity capacity = find_lanes();
+        if (!capacity.lanes.empty()) note_device_use();
+        return capacity;
+      };
     return settings;
   }
 
@@ -257,7 +265,7 @@ ProcessOptions options_of(const nb::dict& given) {
   if (option<bool>(given, "overwrite")) output.replace = Replace::all;
   output.skip_existing = option<bool>(given, "skip_existing");
   options.execution.device = option<std::string>(given, "device");
-  (void)choose_device(options.execution.device);  // reports a mistake before any work
+  if (choose_device(options.execution.device).backend == Backend::cuda) check_process();
   options.execution.threads = option<int>(given, "threads");
   options.execution.jobs = option<int>(given, "jobs");
   options.execution.memory_bytes = option<std::int64_t>(given, "memory");

@@ -59,7 +59,8 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
     quality:       of JPEG and lossy WebP, 1 to 100; default 90.
     metadata:      keep metadata and colour profiles.
     lenient:       True: keep the readable part of damaged files. "pillow": accept what Pillow accepts.
-    device:        "cpu", "reference", "auto", "cuda" (all devices), "cuda:N" or "cuda:N,M".
+    device:        "cpu", "reference", "auto", "cuda" (all devices), "cuda:N" or "cuda:N,M". Devices are used as by the
+                   program; their memory is returned at the end.
     jobs:          the number of images that are processed at a time; 0: as many as threads.
     threads:       the number of CPU threads; 0: as many as this process may use.
     memory:        limits the memory of images in progress: bytes, or text such as "1.5G". None: half of what is free.
