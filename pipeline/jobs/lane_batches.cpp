@@ -15,11 +15,11 @@ namespace {
 
 // Enough to fill a large device; more would only increase the latency.
 constexpr std::size_t kGroupImages = 128;
-// Fewer images are not worth a group of their own while other threads are idle.
+// Fewer images are not worth a group, even if other threads are idle.
 constexpr std::size_t kLeastImages = 16;
 
-// An image on its way through a lane.
-struct Traveller {
+// An image that a lane processes.
+struct StagedImage {
   std::size_t index = 0;
   std::unique_ptr<Reader> reader;
   LaneImage image;
@@ -78,20 +78,20 @@ class LaneBatches::Run {
 
   // Processes a group. Throws Error(device).
   void process(std::size_t group) {
-    std::vector<Traveller> travellers;
-    for (const std::size_t i : groups_[group]) prepare(i, true, travellers);
-    send(travellers);
+    std::vector<StagedImage> staged;
+    for (const std::size_t i : groups_[group]) prepare(i, true, staged);
+    send(staged);
   }
 
  private:
-  // Stages a JPEG, or decodes other images, and adds it to `travellers`.
-  void prepare(std::size_t i, bool may_stage, std::vector<Traveller>& travellers) {
+  // Stages a JPEG, or decodes other images, and adds it to `staged`.
+  void prepare(std::size_t i, bool may_stage, std::vector<StagedImage>& staged) {
     LaneBatchImage& image = images_[i];
-    Traveller traveller;
-    traveller.index = i;
-    traveller.reader = std::move(readers_[i]);
+    StagedImage one;
+    one.index = i;
+    one.reader = std::move(readers_[i]);
     image.error = error_of([&] {
-      LaneImage& lane_image = traveller.image;
+      LaneImage& lane_image = one.image;
       lane_image.shared_plan = std::shared_ptr<const Plan>(image.plan, &image.plan->plan);
       lane_image.device_result = {
           .data = image.result, .planar = image.plan->splits, .mirrored = image.source.flip};
@@ -102,23 +102,23 @@ class LaneBatches::Run {
         lane_image.source = Image(image.source.pixels.shape(), &memory);
         copy_pixels(image.source.pixels, lane_image.source.untyped_view());
       }
-      if (!traveller.reader) return;
-      if (may_stage) lane_image.coded.jpeg = stage_jpeg(*traveller.reader, memory);
+      if (!one.reader) return;
+      if (may_stage) lane_image.coded.jpeg = stage_jpeg(*one.reader, memory);
       if (lane_image.coded.jpeg) return;
-      check_available(traveller.reader->working_bytes(true) + lane_image.used_plan().input.bytes());
+      check_available(one.reader->working_bytes(true) + lane_image.used_plan().input.bytes());
       lane_image.source = Image(lane_image.used_plan().input, &memory);
-      traveller.reader->read_rows(lane_image.source.untyped_view());
-      image.warnings = traveller.reader->warnings();
+      one.reader->read_rows(lane_image.source.untyped_view());
+      image.warnings = one.reader->warnings();
     });
-    if (!image.error) travellers.push_back(std::move(traveller));
+    if (!image.error) staged.push_back(std::move(one));
   }
 
-  void send(std::span<Traveller> travellers) {
-    if (travellers.empty()) return;
+  void send(std::span<StagedImage> staged) {
+    if (staged.empty()) return;
     std::unique_ptr<Lane> lane = batches_.take_lane();
     bool fits = false;
     try {
-      fits = try_send(*lane, travellers);
+      fits = try_send(*lane, staged);
     } catch (...) {
       lane.reset();
       batches_.give_back(nullptr);
@@ -126,16 +126,16 @@ class LaneBatches::Run {
     }
     batches_.give_back(std::move(lane));
     if (fits) {
-      end(travellers);
-    } else if (travellers.size() > 1) {
-      send(travellers.first(travellers.size() / 2));
-      send(travellers.subspan(travellers.size() / 2));
+      end(staged);
+    } else if (staged.size() > 1) {
+      send(staged.first(staged.size() / 2));
+      send(staged.subspan(staged.size() / 2));
     } else {
-      send_alone(travellers);
+      send_alone(staged);
     }
   }
 
-  void send_alone(std::span<Traveller> one) {
+  void send_alone(std::span<StagedImage> one) {
     bool fits = false;
     batches_.use_alone([&](Lane& lane) { fits = try_send(lane, one); });
     if (fits) {
@@ -146,11 +146,11 @@ class LaneBatches::Run {
   }
 
   // Returns false if memory does not suffice; the first image then has the error. Throws Error(device).
-  static bool try_send(Lane& lane, std::span<Traveller> travellers) {
+  static bool try_send(Lane& lane, std::span<StagedImage> staged) {
     std::vector<LaneImage*> images;
-    for (Traveller& traveller : travellers) {
-      traveller.image.error.reset();
-      images.push_back(&traveller.image);
+    for (StagedImage& one : staged) {
+      one.image.error.reset();
+      images.push_back(&one.image);
     }
     try {
       lane.launch(0, images);
@@ -164,17 +164,17 @@ class LaneBatches::Run {
   }
 
   // Takes over the results. Images in which the device found damage are decoded again on the host.
-  void end(std::span<Traveller> travellers) {
-    std::vector<Traveller> again;
-    for (Traveller& traveller : travellers) {
-      LaneBatchImage& image = images_[traveller.index];
-      if (traveller.image.error) {
-        image.error = traveller.image.error;
-      } else if (traveller.image.coded.is_intact) {
-        if (traveller.reader) image.warnings = traveller.reader->warnings();
+  void end(std::span<StagedImage> staged) {
+    std::vector<StagedImage> again;
+    for (StagedImage& one : staged) {
+      LaneBatchImage& image = images_[one.index];
+      if (one.image.error) {
+        image.error = one.image.error;
+      } else if (one.image.coded.is_intact) {
+        if (one.reader) image.warnings = one.reader->warnings();
       } else {
-        readers_[traveller.index] = std::move(traveller.reader);
-        prepare(traveller.index, false, again);
+        readers_[one.index] = std::move(one.reader);
+        prepare(one.index, false, again);
       }
     }
     send(again);

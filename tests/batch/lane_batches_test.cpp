@@ -1,5 +1,4 @@
-// Lists of images on lanes that keep the results: the same pixels as the reference's whatever fails on the
-// way.
+// Lists of images on lanes that keep the results: the same pixels as the reference's, whatever fails before.
 #include "pipeline/jobs/array_batch.h"
 #include "pipeline/jobs/lane_batches.h"
 

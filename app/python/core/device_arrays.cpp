@@ -15,8 +15,16 @@ namespace {
 constexpr std::array kSamples{Sample::u8, Sample::u16, Sample::f32, Sample::f16, Sample::bf16};
 
 nb::dlpack::dtype device_dtype(Sample sample) {
-  if (sample == Sample::bf16) return {static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
-  return dtype_of(sample);
+  switch (sample) {
+    case Sample::bf16:
+      return {static_cast<std::uint8_t>(nb::dlpack::dtype_code::Bfloat), 16, 1};
+    case Sample::u8:
+    case Sample::u16:
+    case Sample::f32:
+    case Sample::f16:
+      return dtype_of(sample);
+  }
+  unreachable();
 }
 
 // The element types of the CUDA Array Interface.
@@ -74,8 +82,15 @@ View<const std::byte, Device> DeviceInput::image(int on_device) const {
     throw nb::value_error(("array: is on cuda:" + std::to_string(device) +
                            ", but the pipeline runs on cuda:" + std::to_string(on_device))
                               .c_str());
-  if (sample == Sample::f16 || sample == Sample::bf16)
-    throw nb::type_error("array: expected uint8, uint16 or float32 samples");
+  switch (sample) {
+    case Sample::u8:
+    case Sample::u16:
+    case Sample::f32:
+      break;
+    case Sample::f16:
+    case Sample::bf16:
+      throw nb::type_error("array: expected uint8, uint16 or float32 samples");
+  }
   if (shape.size() != 2 && shape.size() != 3)
     throw nb::value_error(
         ("array: expected HxW or HxWxC, got " + std::to_string(shape.size()) + " dimensions").c_str());
@@ -142,7 +157,7 @@ nb::object DeviceResult::array() const {
                                              device_dtype(sample), nb::device::cuda::value, session->index));
 }
 
-std::string DeviceResult::dtype() const {
+std::string name_of(Sample sample) {
   switch (sample) {
     case Sample::u8:
       return "uint8";

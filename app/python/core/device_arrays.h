@@ -44,6 +44,9 @@ struct DeviceInput {
   int device = 0;
 };
 
+// Returns the name of a sample type: "uint8", "bfloat16".
+[[nodiscard]] std::string name_of(Sample sample);
+
 // A result: memory of a device, in C order.
 struct DeviceResult {
   std::shared_ptr<ResultBlock> block;
@@ -60,8 +63,7 @@ struct DeviceResult {
   [[nodiscard]] DeviceResult expanded() const;
   // An object with __dlpack__(), which keeps the block alive.
   [[nodiscard]] nb::object array() const;
-  // The name of the element type: "uint8", "bfloat16".
-  [[nodiscard]] std::string dtype() const;
+  [[nodiscard]] std::string dtype() const { return name_of(sample); }
   // The element type in the CUDA Array Interface; None for bfloat16, which it does not have.
   [[nodiscard]] nb::object interface_type() const;
   // Copies to a C-contiguous array of the same size in host memory.

@@ -78,7 +78,7 @@ class BatchResults {
     }
   }
 
-  // Returns a DeviceResult of all; a list of them, None for failed images; or None if there is no result.
+  // Returns a DeviceResult of all; or a list of them, None for failed images; or None if `out` has them.
   [[nodiscard]] nb::object result() const {
     if (stacked_ && out_ == nullptr) {
       std::vector<std::int64_t> shape = shape_of(*stacked_);
@@ -107,7 +107,7 @@ class BatchResults {
       std::string text;
       for (const std::int64_t side : wanted) text += (text.empty() ? "" : ", ") + std::to_string(side);
       throw Error(ErrorKind::usage, "out: expected the shape and type of the results, (" + text + ") of " +
-                                        DeviceResult{.sample = type.sample}.dtype());
+                                        name_of(type.sample));
     }
     data_ = out_->data;
     for (std::size_t i = 0; i < images_.size(); ++i)
