@@ -151,9 +151,14 @@ HWY_INLINE void for_row(std::int64_t width, std::int64_t lanes, const Vector& ve
 template <class D, class Vector>
 HWY_INLINE void store_row(D d, std::int64_t count, hn::TFromD<D>* out, const Vector& vector) {
   const std::int64_t lanes = lanes_of(d);
-  std::int64_t x = 0;
-  for (; x + lanes <= count; x += lanes) hn::StoreU(vector(x), d, out + x);
-  if (x < count) store_first(d, vector(x), out + x, count - x);
+  for (std::int64_t x = 0; x < count; x += lanes) {  // compilers inline a function with one call
+    const hn::Vec<D> v = vector(x);
+    if (count - x >= lanes) {
+      hn::StoreU(v, d, out + x);
+    } else {
+      store_first(d, v, out + x, count - x);
+    }
+  }
 }
 
 // ---- down the columns of a window ---------------------------------------------------------------------
@@ -167,15 +172,15 @@ HWY_INLINE void for_columns(D d, const T* const* rows, std::int64_t ahead, std::
   const T* at[Rows];  // stores do not alias these: they stay in registers
   for (int i = 0; i < Rows; ++i) at[i] = rows[i];
   hn::Vec<D> v[Rows];
-  std::int64_t x = 0;
-  for (; x + lanes <= columns; x += lanes) {
-    hwy::Prefetch(at[Rows - 1] + ahead + x);
-    for (int i = 0; i < Rows; ++i) v[i] = load_as(d, at[i] + x);
+  for (std::int64_t x = 0; x < columns; x += lanes) {
+    if (columns - x >= lanes) {
+      hwy::Prefetch(at[Rows - 1] + ahead + x);
+      for (int i = 0; i < Rows; ++i) v[i] = load_as(d, at[i] + x);
+    } else {
+      for (int i = 0; i < Rows; ++i) v[i] = load_first_as(d, at[i] + x, columns - x);
+    }
     vector(x, v);
   }
-  if (x == columns) return;
-  for (int i = 0; i < Rows; ++i) v[i] = load_first_as(d, at[i] + x, columns - x);
-  vector(x, v);
 }
 
 // ---- over a band ----------------------------------------------------------------------------------------

@@ -73,8 +73,9 @@ class Run:
     def __init__(self, python, program, directory):
         self.python, self.program, self.directory = python, program, directory
         self.environment = {**os.environ, "IMGPIPE_PROGRAM": program, "PYTHONDONTWRITEBYTECODE": "1",
-                            "PATH": f"{directory / 'bin'}:{os.environ['PATH']}", "RAY_DEDUP_LOGS": "0",
-                            "RAY_USAGE_STATS_ENABLED": "0", "CUDA_MODULE_LOADING": "LAZY"}
+                            "PATH": f"{directory / 'bin'}:{os.environ['PATH']}", "RAY_USAGE_STATS_ENABLED": "0"}
+        if path := os.environ.get("PYTHONPATH"):  # the examples run in another directory
+            self.environment["PYTHONPATH"] = os.pathsep.join(map(os.path.abspath, path.split(os.pathsep)))
 
     def example(self, name, *arguments, code=0):
         """Runs an example and returns what it printed."""

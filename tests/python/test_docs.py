@@ -138,6 +138,11 @@ def test_every_page_of_the_package_has_blocks():
     assert {page for page in PAGES if not list(blocks(page))} == set()
 
 
+def test_the_index_has_every_public_name():
+    index = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    assert [name for name in imgpipe.__all__ if not re.search(rf"`{name}\b", index)] == []
+
+
 @pytest.mark.parametrize("code, wanted", [
     ("print(1)  # 1\n", ["1"]),
     ("x = 1  # one\nprint(x)\n", []),

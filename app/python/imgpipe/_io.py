@@ -59,7 +59,8 @@ def _channels(mode: str | None) -> int:
 
 
 def _accept(lenient: Lenient) -> str:
-    one_of("lenient", lenient, tuple(_ACCEPT))
+    if lenient is not False:
+        one_of("lenient", lenient, tuple(_ACCEPT))
     return _ACCEPT[lenient]
 
 
