@@ -172,8 +172,8 @@ def test_errors_among_good_images(tmp_path):
     for out in (None, np.full((7, 20, 30), 9, np.uint8)):
         got = Pipeline("gray", on_error="return", threads=2).batch([*sources, Unreadable()], out=out)
         assert isinstance(got, Batch) and list(got.indices) == list(range(7)) and (out is None or got.images is out)
-        assert [type(error) for error in got.errors] == [type(None), DecodeError, type(None), DecodeError, MissingFileError,
-                                                         type(None), PermissionError]
+        assert [type(error) for error in got.errors] == [
+            type(None), DecodeError, type(None), DecodeError, MissingFileError, type(None), PermissionError]
         assert "sources[" not in str(got.errors[1]) and got.errors[4].path == str(path)
         for i in range(7):
             np.testing.assert_array_equal(got.images[i], wanted if got.errors[i] is None else 0 * wanted)
@@ -205,7 +205,8 @@ def test_a_failure_after_the_rows_were_made():
 def test_wrong_arguments():
     pipe, array = Pipeline("none"), noise((9, 9))
     for arguments, error, text in [({"sources": "a.jpg"}, TypeError, "sources: expected a list of sources, got str"),
-                                   ({"sources": b"abc"}, TypeError, "got bytes"), ({"sources": 3}, TypeError, "got int"),
+                                   ({"sources": b"abc"}, TypeError, "got bytes"),
+                                   ({"sources": 3}, TypeError, "got int"),
                                    ({"sources": [array, 3]}, TypeError, r"sources\[1\]: expected a path.*got int"),
                                    ({"boxes": [(0, 0, 1)]}, ValueError, "boxes: expected 1 x 4"),
                                    ({"boxes": [(0, 0, 1, 1)] * 2}, ValueError, "boxes: expected 1 x 4"),
@@ -214,7 +215,8 @@ def test_wrong_arguments():
                                    ({"flips": [1]}, TypeError, "flips: expected bools, got int64")]:
         with pytest.raises(error, match=text):
             pipe.batch(**{"sources": [array], **arguments})
-    for arguments, error, text in [({"workers": -1}, ValueError, "workers: "), ({"workers": "2"}, TypeError, "workers: "),
+    for arguments, error, text in [({"workers": -1}, ValueError, "workers: "),
+                                   ({"workers": "2"}, TypeError, "workers: "),
                                    ({"prefetch": 0}, ValueError, "prefetch: "), ({"memory": 0}, ValueError, "memory: "),
                                    ({"memory": "much"}, ValueError, "memory: .*'much'"),
                                    ({"memory": [1]}, TypeError, "memory: "), ({"sources": 3}, TypeError, "sources: ")]:

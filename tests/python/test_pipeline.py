@@ -131,7 +131,8 @@ def test_layout():
 
 def test_wrong_arguments():
     for arguments, error, text in [(("blurr",), ValueError, "stages: unknown stage 'blurr'"),
-                                   (("resize:x",), ValueError, "^stages: resize"), ((3,), TypeError, "stages: .*got int"),
+                                   (("resize:x",), ValueError, "^stages: resize"),
+                                   ((3,), TypeError, "stages: .*got int"),
                                    (([ops.gray(), 3],), TypeError, "a list with int"),
                                    (("",), ValueError, "missing stage name"),
                                    (("normalize:clip:dtype=bfloat16",), TypeError, "numpy has no bfloat16")]:
@@ -177,7 +178,8 @@ def in_another_process(pipe):
 
 
 def test_pickle():
-    for pipe in (Pipeline([ops.gray(), ops.resize(20, 10)], threads=2, layout="NCHW", on_error="skip", lenient="pillow"),
+    for pipe in (Pipeline([ops.gray(), ops.resize(20, 10)], threads=2, layout="NCHW", on_error="skip",
+                          lenient="pillow"),
                  Pipeline("none")):
         copy = pickle.loads(pickle.dumps(pipe))
         assert repr(copy) == repr(pipe) and eval(repr(pipe), {"Pipeline": Pipeline}).threads == pipe.threads
@@ -191,7 +193,8 @@ def test_pickle():
 
 def test_threads_share_a_pipeline():
     pipe = Pipeline("resize:40:30:lanczos,smooth", threads=2)
-    images = [noise(shape, seed=seed) for seed, shape in enumerate([(50, 61), (33, 70, 3), (90, 40, 4), (64, 64, 2)] * 8)]
+    shapes = [(50, 61), (33, 70, 3), (90, 40, 4), (64, 64, 2)] * 8
+    images = [noise(shape, seed=seed) for seed, shape in enumerate(shapes)]
     wanted = [imgpipe.run(image, pipe.stages, device="reference")[0] for image in images]
     failed = []
 
@@ -241,7 +244,8 @@ def test_convert_writes_the_programs_files(program, tmp_path):
     directory = tmp_path / "program"
     directory.mkdir()
     for source, name, stages, options in [
-            ("in.jpg", "a.jpg", "gray,contrast", {}), ("in.jpg", "b.png", "none", {}), ("in.png", "c.png", "smooth", {}),
+            ("in.jpg", "a.jpg", "gray,contrast", {}), ("in.jpg", "b.png", "none", {}),
+            ("in.png", "c.png", "smooth", {}),
             ("in.jpg", "d.tif", "rotate:90", {}), ("in.jpg", "e.jpg", "none", {"quality": 31}),
             ("in.jpg", "f.jpg", "none", {"metadata": False}), ("in.png", "g.webp", "invert", {}),
             ("in.png", "h.webp", "invert", {"quality": 40}), ("in.png", "i.npy", "normalize:imagenet", {}),
@@ -275,8 +279,10 @@ def test_convert(tmp_path):
     with pytest.raises(imgpipe.DecodeError, match="gone.png") as raised:
         pipe.convert(tmp_path / "gone.png", tmp_path / "new.png")
     assert raised.value.path == str(tmp_path / "gone.png")
-    for arguments, error, text in [({"path": 3}, TypeError, "path: expected"), ({"path": "x.txt"}, ValueError, "x.txt|txt"),
-                                   ({"quality": 0}, ValueError, "quality: "), ({"quality": "9"}, TypeError, "quality: "),
+    for arguments, error, text in [({"path": 3}, TypeError, "path: expected"),
+                                   ({"path": "x.txt"}, ValueError, "x.txt|txt"),
+                                   ({"quality": 0}, ValueError, "quality: "),
+                                   ({"quality": "9"}, TypeError, "quality: "),
                                    ({"path": tmp_path / "gone" / "x.png"}, OSError, "gone")]:
         with pytest.raises(error, match=text):
             pipe.convert(**{"source": encoded(array), "path": tmp_path / "new.png", **arguments})

@@ -10,7 +10,7 @@ _PIL_MODES = ("L", "LA", "RGB", "RGBA", "I;16")  # modes that store the samples 
 
 
 def is_image(source: object) -> bool:
-    """Return whether a source holds pixels in host memory, rather than a file: an array that is not 1-D, or a PIL image."""
+    """Return whether a source holds pixels, rather than a file: an array that is not 1-D, or a PIL image."""
     if isinstance(source, numpy.ndarray):
         return source.ndim != 1
     pil = sys.modules.get("PIL.Image")

@@ -72,7 +72,7 @@ class DeviceArray:
         self._core.download(array)
         return array
 
-    def __array__(self, dtype: npt.DTypeLike = None, copy: bool | None = None) -> npt.NDArray[Any]:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
         if copy is False:
             raise ValueError("copy: an array on a device is copied to host memory")
         return self.numpy() if dtype is None else self.numpy().astype(dtype, copy=False)
@@ -87,8 +87,8 @@ class DeviceArray:
         if dl_device is not None and tuple(dl_device) == (1, 0):
             if copy is False:
                 raise BufferError("copy: an array on a device is copied to host memory")
-            keywords = {} if max_version is None else {"max_version": max_version}
-            return self.numpy().__dlpack__(**keywords)  # type: ignore[call-overload]
+            keywords: dict[str, Any] = {} if max_version is None else {"max_version": max_version}
+            return self.numpy().__dlpack__(**keywords)
         return self._core.array().__dlpack__(max_version=max_version, dl_device=dl_device, copy=copy)
 
     def __dlpack_device__(self) -> tuple[int, int]:

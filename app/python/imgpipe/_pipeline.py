@@ -133,8 +133,8 @@ class Pipeline:
         quality:   of JPEG and lossy WebP, 1 to 100; default 90.
         metadata:  keep the metadata and the colour profile that still describe the result.
 
-        Raises the errors of read(), FileExistsError, and OSError if the file cannot be written. Warns with DamageWarning
-        of accepted damage, and with UserWarning of what the file does not preserve.
+        Raises the errors of read(), FileExistsError, and OSError if the file cannot be written. Warns of damage that was
+        accepted with DamageWarning, and of what the file does not preserve with UserWarning.
         """
         if not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"path: expected str or os.PathLike, got {type(path).__name__}")
@@ -190,7 +190,8 @@ class Pipeline:
         return _unpickled, (self._stages, self._keywords())
 
     def _keywords(self) -> dict[str, Any]:
-        defaults = {"device": "cpu", "threads": 0, "layout": None, "on_error": "raise", "lenient": False, "stream": None}
+        defaults = {"device": "cpu", "threads": 0, "layout": None, "on_error": "raise", "lenient": False,
+                    "stream": None}
         return {name: value for name, default in defaults.items() if (value := getattr(self, name)) != default}
 
     def __repr__(self) -> str:
