@@ -16,7 +16,11 @@ work=$(mktemp -d "${root%/}/tmp/wheel.XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
 inside=/tmp/${work##*/}
 
-run() { chroot "$root" env PYTHONPATH="$inside/site" PYTHONDONTWRITEBYTECODE=1 "$@"; }
+# shellcheck disable=SC2016
+run() {
+  unshare --mount sh -c 'for name in dev proc sys; do mount --rbind "/$name" "$0/$name"; done; exec chroot "$0" "$@"' \
+    "$root" env PYTHONPATH="$inside/site" PYTHONDONTWRITEBYTECODE=1 HOME=/tmp "$@"
+}
 read -r version abi < <(run "$python" -c 'import sys, sysconfig
 threaded = "t" * bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 print("%d.%d" % sys.version_info[:2], "cp%d%d" % sys.version_info[:2] + threaded)')
@@ -32,7 +36,8 @@ python3 -m pip install -q --disable-pip-version-check --no-cache-dir --target "$
 python3 -m pip install -q --disable-pip-version-check --target "$work/site" --only-binary :all: \
   --python-version "$version" --implementation cp "${abis[@]}" "${platforms[@]}" "${packages[@]}"
 
-cp -r "$source/tests/python" "$work/tests"
+mkdir "$work/tree"
+(cd "$source" && git ls-files -z | tar --null -c -T -) | tar -x -C "$work/tree"
 echo "wheel: Python $version ($abi), glibc $glibc"
 run "$python" - <<'INSIDE'
 import time
@@ -47,4 +52,4 @@ with open("/proc/self/maps") as maps:
     loaded = maps.read()
 assert "libcuda" not in loaded and "/dev/nvidia" not in loaded, "the import loaded CUDA's driver"
 INSIDE
-run env ${IMGPIPE_PROGRAM:+IMGPIPE_PROGRAM="$IMGPIPE_PROGRAM"} "$python" -m pytest -q -p no:cacheprovider "$inside/tests"
+run env ${IMGPIPE_PROGRAM:+IMGPIPE_PROGRAM="$IMGPIPE_PROGRAM"} "$python" -m pytest -q -p no:cacheprovider "$inside/tree/tests/python"
