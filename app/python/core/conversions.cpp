@@ -52,7 +52,9 @@ void run(ImageJob& job, const Source& source, const DecodeOptions& decode, Engin
   job.open();
   job.make_plan();
   job.make_output();
-  (void)job.run(engine, {.keep_pixels = false});
+  Job work;
+  work.keep_pixels = false;
+  (void)job.run(engine, std::move(work));
   job.write();
 }
 
