@@ -351,7 +351,8 @@ def write(path: str | os.PathLike[str], image: Image, *, quality: SupportsIndex 
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"path: expected str or os.PathLike, got {type(path).__name__}; for a file object write "
                         "imgpipe.encode(image, format)")
-    lost = _core.write(os.fsencode(path), image_array(image, "image"), "" if format is None else text("format", format, "png"),
+    lost = _core.write(os.fsencode(path), image_array(image, "image"),
+                       "" if format is None else text("format", format, "png"),
                        _optional("quality", quality, 1, 100), _optional("level", level, 0, 9), bool(overwrite),
                        _metadata_source(metadata))
     _warn(lost, UserWarning)

@@ -133,8 +133,8 @@ class Pipeline:
         quality:   of JPEG and lossy WebP, 1 to 100; default 90.
         metadata:  keep the metadata and the colour profile that still describe the result.
 
-        Raises the errors of read(), FileExistsError, and OSError if the file cannot be written. Warns of damage that was
-        accepted with DamageWarning, and of what the file does not preserve with UserWarning.
+        Raises the errors of read(), FileExistsError, and OSError if the file cannot be written. Warns of accepted damage
+        with DamageWarning, and of what the file does not preserve with UserWarning.
         """
         if not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"path: expected str or os.PathLike, got {type(path).__name__}")

@@ -80,7 +80,7 @@ def cuda_version(environment):
     try:
         shown = subprocess.run([nvcc, "--version"], check=True, capture_output=True, text=True).stdout
     except FileNotFoundError:
-        raise SystemExit("nvcc: not found in PATH or /usr/local/cuda/bin; --cuda OFF builds without CUDA code") from None
+        raise SystemExit("nvcc: not found in PATH or /usr/local/cuda/bin; --cuda OFF builds without CUDA") from None
     environment["CUDACXX"] = nvcc
     version = re.search(r"V([0-9.]+)", shown)[1]
     if int(version.split(".")[0]) >= 13:  # drivers for older toolkits do not read this compression
@@ -93,7 +93,8 @@ def build(python, tag, environment, prefix, cuda):
     made = WORK / "made" / tag
     shutil.rmtree(made, ignore_errors=True)
     # The build directory is shared: only the module itself depends on the interpreter.
-    settings = {"build-dir": WORK / "cmake", "cmake.fresh": "true", "cmake.define.IMGPIPE_CUDA": "ON" if cuda else "OFF",
+    settings = {"build-dir": WORK / "cmake", "cmake.fresh": "true",
+                "cmake.define.IMGPIPE_CUDA": "ON" if cuda else "OFF",
                 "cmake.define.CMAKE_FIND_USE_CMAKE_SYSTEM_PATH": "OFF",
                 "cmake.define.CMAKE_MODULE_LINKER_FLAGS": "-static-libstdc++"}
     subprocess.run([sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", "wheel", ROOT,
