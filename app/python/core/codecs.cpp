@@ -26,7 +26,6 @@
 #include "images/formats/codec_table.h"
 #include "images/formats/image_inspection.h"
 #include "images/text.h"
-#include "pipeline/image_io.h"
 
 namespace imgpipe::python {
 namespace {
@@ -76,15 +75,9 @@ int threads_per_item(int threads, std::size_t count) {
 
 // ---- decode -------------------------------------------------------------------------------------------
 
-Acceptance acceptance_of(const std::string& name) {
-  if (name == "lenient") return Acceptance::lenient;
-  return name == "pillow" ? Acceptance::pillow : Acceptance::strict;
-}
-
 void init_decoding(Decoding* self, int channels, std::int64_t page, bool orient, const std::string& accept,
                    std::int64_t max_pixels, std::vector<int> bands, bool colors_only) {
-  DecodeOptions options = usual_decoding();
-  options.accept = acceptance_of(accept);
+  DecodeOptions options = decode_options(accept);
   options.orient = orient;
   options.max_pixels = max_pixels;
   options.bands = std::move(bands);
@@ -149,8 +142,7 @@ class PageReader {
 nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object, const std::string& accept) {
   const Source source = Source::from(object);
   const ImageInspection image = without_gil(source.name, [&] {
-    DecodeOptions options = usual_decoding();
-    options.accept = acceptance_of(accept);
+    DecodeOptions options = decode_options(accept);
     options.max_pixels = kMostPixels;  // describes images that read() rejects
     return inspect_image(source.is_in_memory() ? InputFile::borrowed(source.bytes())
                                                : open_for_inspection(source.path, options, InputKind::any),

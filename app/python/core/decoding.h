@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/python/core/sources.h"
@@ -12,6 +13,11 @@
 #include "images/image.h"
 
 namespace imgpipe::python {
+
+// Returns the meaning of "strict", "lenient" or "pillow". Throws Error(usage) for another name.
+[[nodiscard]] Acceptance acceptance_of(std::string_view name);
+// The program's usual options with this acceptance.
+[[nodiscard]] DecodeOptions decode_options(std::string_view acceptance);
 
 struct Decoding {
   DecodeOptions options;

@@ -15,13 +15,13 @@
 
 #include "app/python/core/batch_sources.h"
 #include "app/python/core/bindings.h"
+#include "app/python/core/decoding.h"
 #include "app/python/core/device_arrays.h"
 #include "app/python/core/devices.h"
 #include "app/python/core/pipelines.h"
 #include "images/error.h"
 #include "images/rounded_up.h"
 #include "pipeline/device.h"
-#include "pipeline/image_io.h"
 #include "pipeline/jobs/lane_batches.h"
 
 namespace imgpipe::python {

@@ -24,6 +24,7 @@
 #include "app/options/name_ranges.h"
 #include "app/process_options/tensor_options.h"
 #include "app/python/core/bindings.h"
+#include "app/python/core/decoding.h"
 #include "app/python/core/devices.h"
 #include "app/python/core/errors.h"
 #include "images/error.h"
@@ -247,9 +248,7 @@ ProcessOptions options_of(const nb::dict& given) {
   options.input.exclude = option<std::vector<std::string>>(given, "exclude");
   options.stages.list = option<std::string>(given, "stages");
   options.stages.steps = parse_stages(options.stages.list);
-  options.decode.accept = option<bool>(given, "lenient")  ? Acceptance::lenient
-                          : option<bool>(given, "pillow") ? Acceptance::pillow
-                                                          : Acceptance::strict;
+  options.decode.accept = acceptance_of(option<std::string>(given, "accept"));
   OutputOptions& output = options.output;
   output.path = path_of(option<nb::bytes>(given, "output"));
   if (const auto format = option<std::optional<std::string>>(given, "format"))

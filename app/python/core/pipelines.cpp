@@ -8,6 +8,7 @@
 
 #include "app/python/core/arrays.h"
 #include "app/python/core/bindings.h"
+#include "app/python/core/decoding.h"
 #include "app/python/core/errors.h"
 #include "app/python/core/idle_threads.h"
 #include "app/python/core/opened_image.h"
@@ -16,7 +17,6 @@
 #include "images/error.h"
 #include "images/image.h"
 #include "pipeline/device.h"
-#include "pipeline/image_io.h"
 #include "pipeline/jobs/array_job.h"
 
 namespace imgpipe::python {
@@ -32,13 +32,6 @@ int thread_count(const std::string& device, int threads) {
 std::optional<TensorLayout> layout_of(const std::optional<std::string>& name) {
   if (!name) return std::nullopt;
   return *name == "NCHW" ? TensorLayout::nchw : TensorLayout::nhwc;
-}
-
-DecodeOptions decode_options(const std::string& accept) {
-  DecodeOptions options = usual_decoding();
-  if (accept == "lenient") options.accept = Acceptance::lenient;
-  if (accept == "pillow") options.accept = Acceptance::pillow;
-  return options;
 }
 
 Pipeline::Pipeline(const std::string& stages, std::string device, int threads,

@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments import acceptance
 from ._arrays import image_array, is_image
 from ._device_array import DeviceArray, device_input, wait_for_stream
 
@@ -54,8 +55,7 @@ def decode(sources: list[Any], *, device: str, mode: str | None, orient: bool, l
     stages = {None: "none", "L": "gray", "RGB": "rgb"}.get(mode)
     if stages is None:
         raise ValueError(f"mode: expected None, L or RGB with a CUDA device, got {mode}")
-    accept = lenient if isinstance(lenient, str) else "lenient" if lenient else "strict"
-    batches = DeviceBatches(stages, device, threads, None, accept, stream, orient)
+    batches = DeviceBatches(stages, device, threads, None, acceptance(lenient), stream, orient)
     images, errors = batches.batch(sources, None, None, None, len(sources) > 1)
     for error in errors or ():
         if error is not None:

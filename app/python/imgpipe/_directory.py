@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, SupportsIndex
 
 from . import _core
-from ._arguments import integer, memory_bytes, one_of, text
+from ._arguments import acceptance, integer, memory_bytes, one_of, text
 from ._stages import Stages, stages_text
 
 __all__ = ["Summary", "run_directory"]
@@ -76,7 +76,6 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
     """
     start = time.perf_counter()
     one_of("on_error", on_error, ("raise", "return"))
-    one_of("lenient", lenient, (False, True, "pillow"))
     if quality is not None and not 1 <= integer("quality", quality) <= 100:
         raise ValueError(f"quality: expected 1 to 100, got {integer('quality', quality)}")
     for argument, value in {"jobs": jobs, "threads": threads}.items():
@@ -89,7 +88,7 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
         "include": _patterns("include", include), "exclude": _patterns("exclude", exclude),
         "overwrite": bool(overwrite), "skip_existing": bool(skip_existing),
         "quality": None if quality is None else integer("quality", quality), "metadata": bool(metadata),
-        "lenient": lenient is True, "pillow": lenient == "pillow", "device": text("device", device, "cpu"),
+        "accept": acceptance(lenient), "device": text("device", device, "cpu"),
         "jobs": integer("jobs", jobs), "threads": integer("threads", threads),
         "memory": 0 if memory is None else memory_bytes(memory), "fail_fast": on_error == "raise"}
     done, skipped, failed, pixels, warnings = _core.run_directory(options, progress)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, _device
-from ._arguments import LARGEST, bounded, one_of, shown, text
+from ._arguments import LARGEST, acceptance, bounded, shown, text
 from ._arrays import image_array
 from ._device_array import DeviceArray
 from ._errors import DamageWarning
@@ -42,7 +42,6 @@ Bands: TypeAlias = Union[Literal["color"], SupportsIndex, Sequence[SupportsIndex
 
 MAX_PIXELS = 268_435_456
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
-_ACCEPT: dict[Lenient, str] = {False: "strict", True: "lenient", "pillow": "pillow"}
 
 
 def _optional(name: str, value: SupportsIndex | None, low: int, high: int) -> int | None:
@@ -58,12 +57,6 @@ def _channels(mode: str | None) -> int:
     return channels
 
 
-def _accept(lenient: Lenient) -> str:
-    if lenient is not False:
-        one_of("lenient", lenient, tuple(_ACCEPT))
-    return _ACCEPT[lenient]
-
-
 def _bands(bands: Bands) -> list[int]:
     if bands is None or bands == "color":
         return []
@@ -75,7 +68,7 @@ def _bands(bands: Bands) -> list[int]:
 
 def _decoding(mode: str | None, page: SupportsIndex, orient: bool, lenient: Lenient, max_pixels: SupportsIndex,
               bands: Bands) -> _core.Decoding:
-    return _core.Decoding(_channels(mode), bounded("page", page, 0, LARGEST), bool(orient), _accept(lenient),
+    return _core.Decoding(_channels(mode), bounded("page", page, 0, LARGEST), bool(orient), acceptance(lenient),
                           bounded("max_pixels", max_pixels, 1, 2**34), _bands(bands), bands == "color")
 
 
@@ -272,7 +265,7 @@ def info(source: Source, *, lenient: Lenient = False) -> ImageInfo:
 
     Raises DecodeError for a file that is missing, not an image, or damaged in its headers.
     """
-    accept = _accept(lenient)
+    accept = acceptance(lenient)
     if isinstance(source, (str, os.PathLike)):
         return ImageInfo(**_core.inspect(source, accept), path=os.fsdecode(source))
     tell, seek = getattr(source, "tell", None), getattr(source, "seek", None)

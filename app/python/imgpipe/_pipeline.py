@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import integer, memory_bytes, one_of, text
+from ._arguments import acceptance, integer, memory_bytes, one_of, text
 from ._arrays import image_array
 from ._batch import batch_arguments, batch_result
 from ._device import DeviceBatches
@@ -48,12 +48,11 @@ class Pipeline:
                  stream: object = None) -> None:
         one_of("layout", layout, (None, "NHWC", "NCHW"))
         one_of("on_error", on_error, ("raise", "return", "skip"))
-        one_of("lenient", lenient, (False, True, "pillow"))
         self._stages = stages_text(stages)
         self._device = text("device", device, "cpu")
         self._threads = integer("threads", threads)
         self._layout, self._on_error, self._lenient, self._stream = layout, on_error, lenient, stream
-        accept = lenient if isinstance(lenient, str) else "lenient" if lenient else "strict"
+        accept = acceptance(lenient)
         self._core = _core.Pipeline(self._stages, self._device, self._threads, layout, accept)
         self._engine: Engine = HostEngine(self._core)
         if self._device.startswith("cuda"):
