@@ -224,14 +224,15 @@ if child == 0:
     status = 1
     try:
         messages = []
-        for call in (lambda: pipeline(image), lambda: imgpipe.run_directory(".", "out", "gray", device="cuda")):
+        for call in (lambda: pipeline(image), lambda: pipeline.run(image),
+                     lambda: imgpipe.run_directory(".", "out", "gray", device="cuda")):
             try:
                 call()
             except RuntimeError as error:
                 messages.append(str(error))
         on_cpu = imgpipe.Pipeline("gray,resize:16:16")(image).shape == (16, 16)
         refused = [message.startswith("CUDA was used before this process forked") for message in messages]
-        status = 0 if on_cpu and refused == [True, True] else 2
+        status = 0 if on_cpu and refused == [True, True, True] else 2
     finally:
         del result
         os._exit(status)

@@ -25,6 +25,9 @@ struct DeviceSession {
 void check_process();
 // Remembers that this process has used a device without a session.
 void note_device_use();
+// Returns the device on which a call runs: with "auto", a process forked after the use of a device runs on
+// the CPU. Throws as check_process() for a CUDA device.
+[[nodiscard]] std::string device_of_call(const std::string& device);
 
 // The limit of device memory besides the context and results, for each device.
 [[nodiscard]] std::int64_t device_memory_limit();

@@ -9,6 +9,7 @@
 #include "app/python/core/arrays.h"
 #include "app/python/core/bindings.h"
 #include "app/python/core/decoding.h"
+#include "app/python/core/devices.h"
 #include "app/python/core/errors.h"
 #include "app/python/core/idle_threads.h"
 #include "app/python/core/opened_image.h"
@@ -94,8 +95,12 @@ nb::object Pipeline::run_job(ArrayJob& job, int threads, const std::optional<Out
   {
     const nb::gil_scoped_release others_run;
     if (!target) memory = std::make_shared<Image>(type.frame, result_memory());
-    const ThreadsLease lease(device_, threads);
+    const ThreadsLease lease(device_of_call(device_), threads);
+    RunReport chosen;  // tells which device "auto" used
+    if (report == nullptr && device_ == "auto") report = &chosen;
     job.run(lease->runner(), target ? target->first : memory->untyped_view(), report);
+    if (device_.starts_with("cuda") || (report != nullptr && report->implementation == "cuda"))
+      note_device_use();
   }
   if (target) return out->object();
   std::byte* const data = memory->untyped_view().data;
