@@ -42,10 +42,6 @@ class BlockPool {
   // Reserves `bytes` of the limit for memory allocated elsewhere, by libraries that use malloc.
   void set_outside(std::int64_t bytes) noexcept;
 
-  // Hold the pool still while the process forks, so that the child can use it.
-  void lock() noexcept { mutex_.lock(); }
-  void unlock() noexcept { mutex_.unlock(); }
-
   struct Use {
     std::int64_t in_use = 0, kept = 0;  // bytes
     std::int64_t peak = 0;              // most bytes requested at one time since set_limit()

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -50,7 +51,6 @@ auto on_file(const std::string& path, const Work& work) {
     const nb::gil_scoped_release others_run;
     return work();
   } catch (const Error& error) {
-    const nb::gil_scoped_acquire locked;
     set_exception(error, path);
     throw nb::python_error();
   }
@@ -109,7 +109,7 @@ class ShardReader {
     if (member.data_offset && !member.is_sparse) {
       file.offset = member.data_offset;
       reads_headers_only_ = true;
-      if (*file.offset + file.size > file_.size_bytes()) throw Error(ErrorKind::input, kTruncated);
+      if (file.size > file_.size_bytes() - *file.offset) throw Error(ErrorKind::input, kTruncated);
     } else {
       file.data = archive_.read_all(std::numeric_limits<std::int64_t>::max());
     }
@@ -124,9 +124,11 @@ class ShardReader {
     return got;
   }
 
+  // Stops at the end of the file: the header of a member may claim any length.
   std::int64_t skip(std::int64_t bytes) {
-    at_ += bytes;
-    return bytes;
+    const std::int64_t skipped = std::clamp<std::int64_t>(file_.size_bytes() - at_, 0, bytes);
+    at_ += skipped;
+    return skipped;
   }
 
   const std::string path_;
@@ -183,7 +185,8 @@ nb::list expand_shards(const nb::bytes& pattern) {
   nb::list list;
   for (const std::string& name : expand_ranges({pattern.c_str(), pattern.size()})) {
     std::vector<std::string> names{name};
-    if (is_pattern(name) && !std::filesystem::exists(name))
+    std::error_code unknown;
+    if (is_pattern(name) && !std::filesystem::exists(name, unknown))
       names = paths_matching(name, [](const std::string&) { return false; }).paths;
     if (names.empty()) throw Error(ErrorKind::usage, "sources: '" + printable(name) + "': no match");
     for (const std::string& found : names) list.append(nb::bytes(found.data(), found.size()));

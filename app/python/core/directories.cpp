@@ -277,7 +277,6 @@ void check_replaceable(DirectoryRun& run) {
     const nb::gil_scoped_release others_run;
     run.check_replaceable();
   } catch (const Error& error) {
-    const nb::gil_scoped_acquire locked;
     if (error.kind() != ErrorKind::usage) throw;
     PyErr_SetObject(PyExc_FileExistsError, nb::steal(PyObject_Str(exception_of(error).ptr())).ptr());
     throw nb::python_error();

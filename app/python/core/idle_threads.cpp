@@ -49,14 +49,14 @@ class IdleSets {
   // their sets can neither be used nor destroyed.
   void before_fork() {
     mutex_.lock();
-    block_pool().lock();  // of `new`, which other threads may be using
+    block_pool().before_fork();  // that of `new`
   }
   void in_parent() {
-    block_pool().unlock();
+    block_pool().after_fork();
     mutex_.unlock();
   }
   void in_child() {
-    block_pool().unlock();
+    block_pool().after_fork();
     for (IdleThreads& set : idle_) (void)set.threads.release();
     idle_.clear();
     mutex_.unlock();
