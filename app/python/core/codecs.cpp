@@ -89,9 +89,7 @@ void init_decoding(Decoding* self, int channels, std::int64_t page, bool orient,
 using DecodedTuple = nb::typed<nb::tuple, nb::any, std::vector<std::string>>;
 
 DecodedTuple tuple_of(Decoded decoded) {
-  const ConstHostView pixels = std::as_const(*decoded.image).untyped_view();
-  return nb::make_tuple(array_of(pixels, std::nullopt, std::move(decoded.image)),
-                        std::move(decoded.warnings));
+  return nb::make_tuple(array_of(std::move(decoded.image)), std::move(decoded.warnings));
 }
 
 DecodedTuple decode_one(nb::handle object, const Decoding& decoding, int threads) {
