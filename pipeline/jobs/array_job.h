@@ -16,6 +16,8 @@ namespace imgpipe {
 struct ArraySource {
   // Opens a file; its bytes stay valid until the job has run. Empty: the image is `pixels`.
   std::function<std::unique_ptr<Reader>(const DecodeOptions&)> open{};
+  // Frees the bytes that `open` made, once their job has ended; may be empty.
+  std::function<void()> close{};
   ConstHostView pixels{};
   std::optional<Box> box{};  // the part of the image that the stages get
   bool flip = false;         // mirrors the result horizontally, before normalize

@@ -107,7 +107,10 @@ nb::typed<nb::list, DecodedTuple> decode_list(const nb::typed<nb::sequence, nb::
   std::vector<Decoded> decoded(sources.size());
   each_without_gil(
       sources.size(), threads, [&](std::size_t i) { return sources[i].name; },
-      [&](std::size_t i) { decoded[i] = decode(sources[i], decoding, per_item); });
+      [&](std::size_t i) {
+        decoded[i] = decode(sources[i], decoding, per_item);
+        sources[i].close();
+      });
   nb::list results;
   for (Decoded& one : decoded) results.append(tuple_of(std::move(one)));
   return results;

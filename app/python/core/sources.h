@@ -48,6 +48,8 @@ class Source {
   // Opens the reader, which this must outlive, as the program does: a large raw Netpbm file stays on disk.
   // Throws the errors of bytes() and open_reader().
   [[nodiscard]] std::unique_ptr<Reader> open(const DecodeOptions& options) const;
+  // Frees a path's file, which the readers of open() need.
+  void close() const noexcept;
 
  private:
   struct Release {
