@@ -56,6 +56,22 @@ def test_the_process_stays_as_it_was():
     subprocess.run([sys.executable, "-c", STATE], check=True)
 
 
+DAEMON = """
+import threading, imgpipe
+pipeline, begun = imgpipe.Pipeline("gray"), threading.Event()
+def wait(of):
+    begun.set()
+    threading.Event().wait()
+threading.Thread(target=wait, args=(pipeline,), daemon=True).start()
+begun.wait()
+"""
+
+
+def test_a_process_ends_silently_while_a_thread_has_a_pipeline():
+    ended = subprocess.run([sys.executable, "-c", DAEMON], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 SUBINTERPRETER = """
 try:
     import _interpreters as interpreters

@@ -154,6 +154,8 @@ def device_input(source: Any, device: str, argument: str) -> "_core.DeviceInput 
         return None
     if interface.get("stream") is not None:
         _core.wait_for_stream(device, interface["stream"])
+    if argument == "out" and interface["data"][1]:
+        raise ValueError("out: the array is read-only")
     kind, shape = interface["typestr"], list(interface["shape"])
     strides = interface.get("strides")
     if strides is None:
