@@ -42,10 +42,10 @@ struct ArchiveSettings {
   std::function<bool(ArchiveImage&)> is_image;
   std::function<ByteSource(const std::string& input)> open = open_source;
   std::function<void(const std::string& output)> before_write = [](const std::string&) {};
-  DecodeOptions decode;
+  DecodeOptions decode{};
   OutputSync* sync = nullptr;
-  std::int64_t waiting_bytes = 0;               // memory for members that wait, besides the batch's
-  std::optional<std::int64_t> max_image_bytes;  // of an image's file, if memory limits it
+  std::int64_t waiting_bytes = 0;                 // memory for members that wait, besides the batch's
+  std::optional<std::int64_t> max_image_bytes{};  // of an image's file, if memory limits it
 };
 
 struct ArchiveEvents {
