@@ -32,7 +32,7 @@ bool is_archive_name(const std::string& path) {
                                     " is; process archives in a separate run");
 }
 
-// The INPUTs, or the beginning of a list without INPUT.
+// Returns the INPUTs or, without INPUT, the first name in the list.
 std::vector<std::string> names_of_inputs(const InputOptions& input) {
   if (!input.path.empty()) {
     std::vector<std::string> names = input.more_paths;
