@@ -18,8 +18,8 @@ class DeviceArray:
 
     Other libraries use its memory without a copy: torch.from_dlpack(array), cupy.from_dlpack(array), or through
     __cuda_array_interface__. It is complete when it is returned, so any stream can read it at once. It owns its memory,
-    together with the arrays of other libraries that were made from it. When the last of them is deleted, all work that
-    is queued by then, on any stream, is done before the memory is reused.
+    together with the arrays of other libraries that were made from it. After the last of them is deleted, the memory is
+    reused only after all work that any stream had queued by then.
 
     shape:  as for numpy arrays.
     dtype:  a numpy dtype, or the string "bfloat16", which numpy does not have.
@@ -50,8 +50,7 @@ class DeviceArray:
         return self.shape[0]
 
     def __getitem__(self, index: SupportsIndex | slice | None) -> "DeviceArray":
-        """Return element `index` of the first axis, a slice of it with step 1, or (None) the array with a new first
-        axis.
+        """Return element `index` of the first axis, a slice of it, or (None) the array with a new first axis.
 
         The result shares the memory.
         """
