@@ -290,7 +290,7 @@ def _metadata_source(metadata: object) -> object:
     if not isinstance(metadata, ImageInfo):
         return metadata
     if metadata.path is None:
-        raise ValueError("metadata: this ImageInfo is not of a path; pass the bytes of the file")
+        raise ValueError("metadata: this ImageInfo has no path; pass the bytes of the file")
     return metadata.path
 
 
