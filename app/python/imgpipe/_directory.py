@@ -73,8 +73,9 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
     Ctrl-C ends the run after the images in progress; finished results remain.
 
     Before any file is written, raises ValueError if no image is found, two results would have the same name, or a
-    result would replace an input, and FileExistsError if an existing file may not be replaced. Raises DecodeError for
-    the first failed image with on_error="raise", OSError if results cannot be written, RuntimeError for a device.
+    result would replace an input. Also before that, raises FileExistsError if an existing file may not be replaced.
+    Raises DecodeError for the first failed image with on_error="raise", OSError if results cannot be written,
+    RuntimeError for a device.
     """
     start = time.perf_counter()
     one_of("on_error", on_error, ("raise", "return"))

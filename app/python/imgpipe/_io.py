@@ -122,7 +122,7 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
     """Decode an image file and return its pixels.
 
     source:  a path, the bytes of a file (any object with the buffer protocol, or a 1-D uint8 array), or a binary file
-             object, which is read from its position to its end. The format is detected from the content.
+             object. A file object is read from its position to its end. The format is detected from the content.
     mode:    "L", "LA", "RGB" or "RGBA": convert to these channels. Colour becomes grey by the stage gray, which follows
              Pillow's rule. Grey becomes three equal channels. Alpha is dropped, or opaque if the image has none. None:
              the channels of the image; palettes and CMYK become RGB or RGBA.
@@ -138,9 +138,9 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
     Returns a C-contiguous array of uint8, or of uint16 if the file has more than 8 bits per sample: HxW for one
     channel, otherwise HxWxC. Colour profiles and gamma are not applied.
 
-    Raises DecodeError for a file that is damaged, unsupported, unreadable or too large (MissingFileError, which is also
-    a FileNotFoundError, if it does not exist), TypeError and ValueError for an invalid argument, and MemoryError.
-    Issues a DamageWarning for each damage that was accepted.
+    Raises DecodeError for a file that is damaged, unsupported, unreadable or too large. If the file does not exist,
+    this is a MissingFileError, which is also a FileNotFoundError. Raises TypeError and ValueError for an invalid
+    argument, and MemoryError. Issues a DamageWarning for each damage that was accepted.
     """
     if device != "cpu":
         return _on_device([source], device, mode, page, orient, lenient, stream, max_pixels, bands, 0)[0]

@@ -73,10 +73,10 @@ class Loader:
 
     sources:    a directory, whose images are found in all its subdirectories and sorted by the bytes of their names; a
                 sequence of sources (paths, bytes, ...); or tar shards: a name or pattern such as
-                "shard-{0000..0099}.tar" or "train/*.tar", or a sequence of them. Members of a shard belong to one
-                sample if they are consecutive and their names are equal up to the first dot of the last component; the
-                rest is the extension. The first member whose extension is that of an image format, or else ends with
-                one ("left.png"), is the image; samples without an image are skipped.
+                "shard-{0000..0099}.tar" or "train/*.tar", or a sequence of them. Consecutive members of a shard belong
+                to one sample if their names are equal up to the first dot of the last component; the rest is the
+                extension. The first member whose extension is that of an image format, or else ends with one
+                ("left.png"), is the image; samples without an image are skipped.
     pipeline:   a Pipeline. Its on_error determines what happens to samples that fail; its device holds the batches.
     batch_size: the number of samples in a batch. The last batch may have fewer; on_error="skip" omits some.
     shuffle:    permute the samples, differently in every epoch. A list or directory is permuted as a whole. For shards,
