@@ -44,8 +44,8 @@ struct ArchiveSettings {
   std::function<void(const std::string& output)> before_write = [](const std::string&) {};
   DecodeOptions decode;
   OutputSync* sync = nullptr;
-  std::int64_t waiting_bytes = 0;               // memory for waiting members, besides the batch's
-  std::optional<std::int64_t> max_image_bytes;  // limit of an image's file, if memory is limited
+  std::int64_t waiting_bytes = 0;               // memory for members that wait, besides the batch's
+  std::optional<std::int64_t> max_image_bytes;  // of an image's file, if memory limits it
 };
 
 struct ArchiveEvents {
