@@ -21,7 +21,7 @@ namespace imgpipe::python {
 // Thread-safe: concurrent calls use different threads.
 class Pipeline {
  public:
-  // Throws as parse_stages() and Runner(), and nb::type_error for stages that make bfloat16. `layout` and
+  // Throws like parse_stages() and Runner(), and nb::type_error for stages that make bfloat16. `layout` and
   // `accept`: "" or None for the defaults.
   Pipeline(const std::string& stages, std::string device, int threads,
            const std::optional<std::string>& layout, const std::string& accept);
@@ -59,7 +59,7 @@ class Pipeline {
   ArrayPlans plans_;
 };
 
-// Return the meaning of arguments of Pipeline, which Python has checked.
+// Convert arguments of Pipeline, which Python has checked.
 [[nodiscard]] std::optional<TensorLayout> layout_of(const std::optional<std::string>& name);
 [[nodiscard]] DecodeOptions decode_options(const std::string& accept);
 
