@@ -49,7 +49,8 @@ class BlockPool {
   };
   [[nodiscard]] Use use() const noexcept;
 
-  // For the handlers of pthread_atfork(3): a forked process may use the pool even if another thread was in it.
+  // For the handlers of pthread_atfork(3): a forked process may use the pool even if another thread was in
+  // it.
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
 

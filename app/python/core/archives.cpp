@@ -44,7 +44,7 @@ InputFile open_shard(const std::string& path) {
   return std::move(*file);
 }
 
-// Runs `work` without the interpreter's lock, as a part of a call about the file `path`.
+// Runs `work` without the interpreter's lock. Its errors name the file `path`.
 template <class Work>
 auto on_file(const std::string& path, const Work& work) {
   try {
@@ -56,7 +56,7 @@ auto on_file(const std::string& path, const Work& work) {
   }
 }
 
-// Lists the files in a shard. Of a shard that is not compressed it reads only the headers.
+// Lists the files in a shard. Reads only the headers of an uncompressed shard.
 class ShardReader {
  public:
   explicit ShardReader(const nb::bytes& path)
@@ -66,7 +66,7 @@ class ShardReader {
                  [this](std::int64_t bytes) { return skip(bytes); }) {}
 
   // Returns the next files as (name, data), at most `count`; none at the end. `data` is bytes, or (offset,
-  // size) in a shard that is not compressed.
+  // size) in an uncompressed shard.
   nb::list next(std::size_t count) {
     const std::vector<File> files = on_file(path_, [this, count] { return read_files(count); });
     nb::list list;
@@ -194,7 +194,7 @@ nb::list expand_shards(const nb::bytes& pattern) {
   return list;
 }
 
-// Whether the name of a file is that of a tar shard.
+// Returns whether a file name is that of a tar shard.
 bool is_shard(const nb::bytes& name) {
   return !archive_ending({name.c_str(), name.size()}).empty();
 }

@@ -21,8 +21,8 @@ class ImageArray {
   explicit ImageArray(nb::handle array, const std::string& argument = "array");
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  // Views the pixels, after copying them once if their memory order needs it (transposed, mirrored,
-  // unaligned).
+  // Returns a view of the pixels, which are copied once if their memory order requires it (transposed,
+  // mirrored, unaligned).
   [[nodiscard]] ConstHostView view();
   // Whether view() copies nothing.
   [[nodiscard]] bool is_readable_in_place() const;

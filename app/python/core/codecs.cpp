@@ -1,4 +1,4 @@
-// Reading and writing of image files.
+// Reads and writes image files.
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -67,7 +67,7 @@ void each_without_gil(std::size_t count, int threads, const std::function<std::s
   }
 }
 
-// The threads for each of `count` items that share those of a call.
+// Returns the threads for each of `count` items that share those of a call.
 int threads_per_item(int threads, std::size_t count) {
   return static_cast<int>(
       std::max<std::size_t>(1, static_cast<std::size_t>(threads) / std::max<std::size_t>(count, 1)));

@@ -107,7 +107,7 @@ class DirectoryRun {
                                      settings());
   }
 
-  // Takes results for a while. Returns false after the last one.
+  // Takes results for up to kPollInterval. Returns false after the last one.
   bool work() {
     const Clock::time_point end = Clock::now() + kPollInterval;
     while (batch_ && !batch_->finished() && Clock::now() < end) {
@@ -236,8 +236,8 @@ Format format_of(const std::string& name) {
   throw Error(ErrorKind::usage, "format: " + none_of(name, names));
 }
 
-// The options of the program that the arguments of imgpipe.run_directory() stand for. The others keep their
-// defaults, which are the program's.
+// Returns the program's options for the arguments of imgpipe.run_directory(). Other options keep the
+// program's defaults.
 ProcessOptions options_of(const nb::dict& given) {
   ProcessOptions options;
   options.input.more_paths = expand_ranges(path_of(option<nb::bytes>(given, "input")));

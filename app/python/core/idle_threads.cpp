@@ -25,7 +25,7 @@ class IdleSets {
     return taken;
   }
 
-  // Returns the sets that are no longer kept: those used least recently.
+  // Returns the surplus sets, those used least recently.
   [[nodiscard]] Sets keep(Sets added) noexcept {
     Sets surplus;
     const std::lock_guard lock(mutex_);

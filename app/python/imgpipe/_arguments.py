@@ -33,7 +33,7 @@ def shown(value: object) -> str:
 
 
 def bounded(name: str, value: SupportsIndex, low: int, high: int) -> int:
-    """Return an int from `low` to `high`; LARGEST: no limit that users need to know."""
+    """Return an int from `low` to `high`; with LARGEST, messages name no upper limit."""
     try:
         number = operator.index(value)
     except TypeError:

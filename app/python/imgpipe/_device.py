@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DeviceBatches", "decode", "memory_limit", "trim"]
 
-_MAX_THREADS = 8  # that read and stage sources; more do not make a device faster
+_MAX_THREADS = 8  # threads that read and stage sources; more do not make a device faster
 
 
 class DeviceBatches:
@@ -64,16 +64,16 @@ def decode(sources: list[Any], *, device: str, mode: str | None, orient: bool, l
 
 
 def trim() -> None:
-    """Return memory that is kept for later calls, on the host and on devices, and end idle threads."""
+    """Free the memory that is kept for later calls, on the host and on devices, and end idle threads."""
     _core.trim_host()
     _core.trim_devices()
 
 
 def memory_limit(limit: int | None = None) -> int:
-    """Return the most bytes of memory that imgpipe takes on each CUDA device, besides results and the CUDA context.
+    """Return the limit, in bytes, of imgpipe's memory on each CUDA device, besides results and the CUDA context.
 
     limit: the new limit, at least 64 MiB; None: unchanged. The default is 400 MiB. An image that needs more raises
-    MemoryError. Raises ValueError.
+    MemoryError. Raises ValueError for a smaller limit than 64 MiB.
     """
     if limit is not None:
         if limit < 64 << 20:
