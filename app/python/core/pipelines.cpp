@@ -96,7 +96,7 @@ nb::object Pipeline::run_job(ArrayJob& job, int threads, const std::optional<Out
     const nb::gil_scoped_release others_run;
     if (!target) memory = std::make_shared<Image>(type.frame, result_memory());
     const ThreadsLease lease(device_of_call(device_), threads);
-    RunReport chosen;  // tells which device "auto" used
+    RunReport chosen;  // has the device that "auto" chose
     if (report == nullptr && device_ == "auto") report = &chosen;
     job.run(lease->runner(), target ? target->first : memory->untyped_view(), report);
     if (device_.starts_with("cuda") || (report != nullptr && report->implementation == "cuda"))
