@@ -21,7 +21,8 @@ namespace imgpipe::python {
 // Thread-safe: concurrent calls use different threads.
 class Pipeline {
  public:
-  // Throws like parse_stages(), Runner() and acceptance_of(), and nb::type_error for stages that make bfloat16.
+  // Throws like parse_stages(), Runner() and acceptance_of(), and nb::type_error for stages that make
+  // bfloat16.
   Pipeline(const std::string& stages, std::string device, int threads,
            const std::optional<std::string>& layout, const std::string& accept);
 

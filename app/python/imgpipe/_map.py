@@ -70,6 +70,8 @@ class _Run:
             item.opened = opened
         except Exception as error:
             item.result.set_result(Result(item.source, None, error))
+        except BaseException as error:  # SystemExit of a file object's read(): take() raises it
+            item.result.set_exception(error)
         if self._memory is not None:
             self._admit(0)
         elif item.opened:
@@ -82,6 +84,8 @@ class _Run:
             item.result.set_result(Result(item.source, opened.run(self._threads_each), None))
         except Exception as error:
             item.result.set_result(Result(item.source, None, error))
+        except BaseException as error:
+            item.result.set_exception(error)
 
     def _admit(self, freed: int) -> None:
         """Free memory, and begin the images that now fit."""
