@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include <fcntl.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -201,29 +203,67 @@ void read_from(const std::string& path, std::span<const Part> parts) {
   }
 }
 
-// Reads parts of shards, each (path, offset, size), and returns a list of bytes. Opens each shard once.
-nb::list read_parts(const std::vector<std::tuple<nb::bytes, std::int64_t, std::int64_t>>& parts) {
-  std::vector<Part> wanted;
-  nb::list list;
-  for (const auto& [path, offset, size] : parts) {
-    const nb::object data = nb::steal(PyBytes_FromStringAndSize(nullptr, size));
-    if (!data.is_valid()) throw nb::python_error();
-    list.append(data);
-    if (size == 0) continue;
-    wanted.push_back({{path.c_str(), path.size()},
-                      offset,
-                      size,
-                      reinterpret_cast<std::byte*>(PyBytes_AsString(data.ptr()))});
+// Memory that one call of read() after the other fills, because the system takes longer to provide new pages
+// than to read files into them. Used with the GIL.
+class PartReader {
+ public:
+  // Reads parts of shards, each (path, offset, size), and returns a list of memoryviews. Opens each shard
+  // once.
+  nb::list read(const std::vector<std::tuple<nb::bytes, std::int64_t, std::int64_t>>& parts) {
+    std::int64_t total = 0;
+    for (const auto& [path, offset, size] : parts) total += size;
+    const nb::object view = block_of(std::max<std::size_t>(total, 1));
+    std::byte* data = static_cast<std::byte*>(PyMemoryView_GET_BUFFER(view.ptr())->buf);
+    nb::list list;
+    std::vector<Part> wanted;
+    std::int64_t at = 0;
+    for (const auto& [path, offset, size] : parts) {
+      list.append(view[nb::slice(at, at + size)]);
+      if (size > 0) wanted.push_back({{path.c_str(), path.size()}, offset, size, data + at});
+      at += size;
+    }
+    std::ranges::sort(wanted, {}, [](const Part& part) { return std::tie(part.path, part.offset); });
+    for (auto first = wanted.begin(); first != wanted.end();) {
+      const auto last =
+          std::find_if(first, wanted.end(), [&](const Part& part) { return part.path != first->path; });
+      on_file(first->path, [&] { read_from(first->path, {first, last}); });
+      first = last;
+    }
+    return list;
   }
-  std::ranges::sort(wanted, {}, [](const Part& part) { return std::tie(part.path, part.offset); });
-  for (auto first = wanted.begin(); first != wanted.end();) {
-    const auto last =
-        std::find_if(first, wanted.end(), [&](const Part& part) { return part.path != first->path; });
-    on_file(first->path, [&] { read_from(first->path, {first, last}); });
-    first = last;
+
+ private:
+  struct Block {
+    std::unique_ptr<std::byte[]> data;
+    std::size_t size = 0;
+  };
+  using Idle = std::vector<Block>;
+  struct Lease {
+    Block block;
+    std::shared_ptr<Idle> idle;
+  };
+
+  // Returns a memoryview of `size` bytes that are used again once no object refers to them.
+  nb::object block_of(std::size_t size) {
+    Block block;
+    if (!idle_->empty()) {
+      block = std::move(idle_->back());
+      idle_->pop_back();
+    }
+    if (block.size < size)
+      block = {std::make_unique_for_overwrite<std::byte[]>(size + size / 4), size + size / 4};
+    auto lease = std::make_unique<Lease>(std::move(block), idle_);
+    std::byte* const data = lease->block.data.get();
+    const nb::capsule owner(lease.get(), [](void* ended) noexcept {
+      const std::unique_ptr<Lease> last(static_cast<Lease*>(ended));
+      last->idle->push_back(std::move(last->block));
+    });
+    (void)lease.release();
+    return nb::cast(nb::ndarray<nb::memview, std::uint8_t, nb::ndim<1>>(data, {size}, owner));
   }
-  return list;
-}
+
+  std::shared_ptr<Idle> idle_ = std::make_shared<Idle>();
+};
 
 // Returns the names of the shards that a pattern stands for: ranges in order, then matching files by name.
 nb::list expand_shards(const nb::bytes& pattern) {
@@ -259,8 +299,10 @@ void bind_archives(nb::module_& module) {
       .def(nb::init<const nb::bytes&>(), nb::arg("path"))
       .def("next", &ShardReader::next, nb::arg("count"),
            nb::sig("def next(self, count: int) -> list[tuple[str, bytes | tuple[int, int]]]"));
-  module.def("read_parts", &read_parts, nb::arg("parts"),
-             nb::sig("def read_parts(parts: list[tuple[bytes, int, int]]) -> list[bytes]"));
+  nb::class_<PartReader>(module, "PartReader")
+      .def(nb::init<>())
+      .def("read", &PartReader::read, nb::arg("parts"),
+           nb::sig("def read(self, parts: list[tuple[bytes, int, int]]) -> list[memoryview]"));
   module.def("expand_shards", &expand_shards, nb::arg("pattern"),
              nb::sig("def expand_shards(pattern: bytes) -> list[bytes]"));
   module.def("is_shard", &is_shard, nb::arg("name"));

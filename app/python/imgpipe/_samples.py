@@ -91,14 +91,14 @@ class ListedSamples:
 class ShardImage:
     """The image of a sample as a binary file object, whose name errors show."""
 
-    __slots__ = ("_data", "name")
+    __slots__ = ("_view", "name")  # the core takes the data from _view, without a copy
 
-    def __init__(self, name: str, data: bytes) -> None:
+    def __init__(self, name: str, data: bytes | memoryview) -> None:
         self.name = name
-        self._data = data
+        self._view = data
 
     def read(self) -> bytes:
-        return self._data
+        return bytes(self._view)
 
 
 class ShardSample(NamedTuple):
@@ -121,11 +121,15 @@ class ShardSamples:
         self._shards = shards
         self._tolerant = tolerant
         self._threads = threads
+        self._reader = _core.PartReader()
         self._image_extensions = frozenset(_core.image_extensions())
         self.count = len(shards)
 
     def __repr__(self) -> str:
         return f"<{self.count} tar shards>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ShardSamples, (self._shards, self._tolerant, self._threads)
 
     def __len__(self) -> int:
         raise TypeError("the number of samples in tar shards is not known before they are read")
@@ -159,14 +163,14 @@ class ShardSamples:
     def load(self, samples: Sequence[Any]) -> Loaded:
         parts = [(sample.shard, *part) for sample in samples for part in sample.members.values()
                  if not isinstance(part, bytes)]
-        data = iter(_core.read_parts(parts))
+        data = iter(self._reader.read(parts))
         keys, images, members = [], [], []
         for shard, key, image, stored in samples:
             files = {extension.lower(): part if isinstance(part, bytes) else next(data)
                      for extension, part in stored.items()}
             images.append(ShardImage(f"{os.fsdecode(shard)}/{key}.{image}", files.pop(image.lower())))
             keys.append(key)
-            members.append(files)
+            members.append({extension: bytes(part) for extension, part in files.items()})
         return Loaded(keys, keys, images, members)
 
     @staticmethod
