@@ -13,7 +13,7 @@ __all__ = ["SHARD_THREADS", "Data", "Member", "members_of_shards"]
 
 SHARD_THREADS = 4       # the present shard and the next ones
 MEMBERS_AHEAD = 16_384  # of each next shard: about 0.3 KB each
-PIECE = 512             # members per call that releases the interpreter's lock
+LISTED_MEMBERS = 512    # per call that releases the interpreter's lock
 
 Data = bytes | tuple[int, int]  # of a member: its bytes, or offset and size in a shard that is not compressed
 Member = tuple[str, Data]
@@ -33,9 +33,9 @@ class ShardIndex:
         try:
             if self._reader is None and self._error is None:
                 self._reader = _core.ShardReader(self._shard)
-            while self._reader and len(members) < count and (piece := self._reader.next(PIECE)):
-                members += piece
-                if stop.is_set() or any(isinstance(data, bytes) for _, data in piece):
+            while self._reader and len(members) < count and (listed := self._reader.next(LISTED_MEMBERS)):
+                members += listed
+                if stop.is_set() or any(isinstance(data, bytes) for _, data in listed):
                     break
         except Exception as error:  # raised by end(), after the members that precede it
             self._error = error
@@ -66,7 +66,7 @@ def members_of_shards(shards: list[bytes], tolerant: bool, threads: int,
 
     def members(index: ShardIndex, taken: Callable[[], list[Member]]) -> Iterator[Member]:
         while found := taken():
-            taken = begin(index, PIECE)
+            taken = begin(index, LISTED_MEMBERS)
             yield from found
         index.end(tolerant)
 
@@ -74,7 +74,7 @@ def members_of_shards(shards: list[bytes], tolerant: bool, threads: int,
         for number in range(len(shards)):
             for shard in shards[number + len(begun):number + max(threads, 1)]:
                 index = ShardIndex(shard)
-                begun.append((index, begin(index, MEMBERS_AHEAD if begun else PIECE)))
+                begun.append((index, begin(index, MEMBERS_AHEAD if begun else LISTED_MEMBERS)))
             yield members(*begun.popleft())
     finally:
         pool.shutdown(cancel_futures=True)
