@@ -77,6 +77,16 @@ class CudaResultMemory final : public ResultMemory {
     const auto owned = std::make_shared<Owned>();
     return {owned, &owned->handle};
   }
+  [[nodiscard]] bool holds(const void* data) const override {
+    const CurrentDevice current(device_);
+    cudaPointerAttributes about{};
+    if (cudaPointerGetAttributes(&about, data) != cudaSuccess) {
+      (void)cudaGetLastError();
+      return false;
+    }
+    return about.type == cudaMemoryTypeManaged ||
+           (about.type == cudaMemoryTypeDevice && about.device == device_);
+  }
   void wait_for(StreamHandle stream) override {
     const CurrentDevice current(device_);
     IMGPIPE_CUDA(cudaStreamSynchronize(stream_of(stream)));

@@ -301,6 +301,43 @@ def test_a_missing_shard(tmp_path):
             list(Loader(tmp_path / "no.tar", Names(on_error), 2))
 
 
+def test_an_error_of_a_shard_comes_in_its_turn(tmp_path):
+    before = threading.active_count()
+    names = [tmp_path / f"{number}.tar" for number in range(7)]
+    for number in (0, 1, 2, 3, 4, 6):
+        write_shard(names[number], [(f"{number}/{sample}.jpg", b"") for sample in range(1100)])
+    for prefetch in (0, 1, 3):
+        seen = []
+        with pytest.raises(DecodeError, match="5.tar: "):
+            for batch in Loader(names, Names(), 100, prefetch=prefetch):
+                seen += batch.keys
+        whole = [f"{number}/{sample}" for number in range(5) for sample in range(1100)]
+        assert seen == whole[:5300], prefetch  # the batches of complete blocks of 256
+        assert threading.active_count() == before
+        iterator = iter(Loader(names, Names(), 100, prefetch=prefetch))
+        next(iterator)
+        iterator.close()
+        assert threading.active_count() == before
+
+
+def test_images_that_are_kept_do_not_change(tmp_path):
+    """Their memory is used again only after them."""
+    class Keeping(Names):
+        def batch(self, sources, **choices):
+            return list(sources)
+
+    data = [random.Random(sample).randbytes(1000 * sample) for sample in range(50)]
+    write_shard(tmp_path / "a.tar", [(f"{sample}.jpg", data[sample]) for sample in range(50)])
+    name = str(tmp_path / "a.tar")
+    loader = Loader([name, name], Keeping(), 7, shuffle=True)
+    for _ in range(2):
+        batches = list(loader)
+        for batch in batches:
+            for key, image in zip(batch.keys, batch.images):
+                assert image.read() == data[int(key)], key
+        assert sum(len(batch.keys) for batch in batches) == 100
+
+
 def test_patterns_of_shards(tmp_path):
     for name in ("a-8", "a-9", "a-10", "b-10"):
         write_shard(tmp_path / f"{name}.tar", [(f"{name}.png", b"")])

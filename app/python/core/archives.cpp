@@ -1,10 +1,12 @@
 // Reads tar shards for imgpipe._samples.
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,10 +16,13 @@
 #include <utility>
 #include <vector>
 
+#include <fcntl.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+#include <sys/uio.h>
 
 #include "app/jobs/glob_paths.h"
 #include "app/options/name_ranges.h"
@@ -27,6 +32,7 @@
 #include "images/error.h"
 #include "images/files/archive_reader.h"
 #include "images/files/file.h"
+#include "images/files/file_descriptor.h"
 #include "images/files/input_file.h"
 #include "images/text.h"
 
@@ -34,6 +40,7 @@ namespace imgpipe::python {
 namespace {
 
 constexpr const char* kTruncated = "damaged archive: truncated";
+constexpr std::size_t kHeldBytes = std::size_t{16} << 20;
 
 InputFile open_shard(const std::string& path) {
   std::optional<InputFile> file = open_on_disk(path, 0);
@@ -65,8 +72,8 @@ class ShardReader {
         archive_([this](std::span<std::byte> buffer) { return read(buffer); },
                  [this](std::int64_t bytes) { return skip(bytes); }) {}
 
-  // Returns the next files as (name, data), at most `count`; none at the end. `data` is bytes, or (offset,
-  // size) in an uncompressed shard.
+  // Returns the next files as (name, data), at most `count`, and fewer if their data exceeds kHeldBytes; none
+  // at the end. `data` is bytes, or (offset, size) in an uncompressed shard.
   nb::list next(std::size_t count) {
     const std::vector<File> files = on_file(path_, [this, count] { return read_files(count); });
     nb::list list;
@@ -87,12 +94,17 @@ class ShardReader {
 
   std::vector<File> read_files(std::size_t count) {
     std::vector<File> files;
+    std::size_t held = 0;
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
     try {
-      while (files.size() < count && !ended_) {
+      while (files.size() < count && held < kHeldBytes && !ended_) {
         std::optional<ArchiveMember> member = archive_.next();
         ended_ = !member;
-        if (member && member->is_file) files.push_back(file_of(std::move(*member)));
+        if (!member) break;
+        ++members_;
+        if (!member->is_file) continue;
+        files.push_back(file_of(std::move(*member)));
+        held += files.back().data.size();
       }
     } catch (...) {
       ended_ = true;
@@ -117,9 +129,11 @@ class ShardReader {
   }
 
   std::size_t read(std::span<std::byte> buffer) {
-    constexpr std::size_t kHeaderBlock = 4096;  // one page: a header, and the data of small members
-    const std::size_t bytes = reads_headers_only_ ? std::min(buffer.size(), kHeaderBlock) : buffer.size();
-    const std::size_t got = file_.read_at(at_, buffer.first(bytes));
+    constexpr std::size_t kHeaderBlock = 4096, kSmallMembersBlock = 65536;
+    constexpr std::int64_t kSmallMember = kSmallMembersBlock / 4;
+    std::size_t bytes = buffer.size();
+    if (reads_headers_only_) bytes = at_ < members_ * kSmallMember ? kSmallMembersBlock : kHeaderBlock;
+    const std::size_t got = file_.read_at(at_, buffer.first(std::min(bytes, buffer.size())));
     at_ += static_cast<std::int64_t>(got);
     return got;
   }
@@ -133,7 +147,7 @@ class ShardReader {
 
   const std::string path_;
   const InputFile file_;
-  std::int64_t at_ = 0;
+  std::int64_t at_ = 0, members_ = 0;
   bool reads_headers_only_ = false, ended_ = false;
   std::exception_ptr error_;
   ArchiveReader archive_;
@@ -145,40 +159,112 @@ struct Part {
   std::byte* data = nullptr;
 };
 
-void read_part(const InputFile& file, const Part& part) {
-  for (std::int64_t done = 0; done < part.size;) {
-    const std::span<std::byte> rest(part.data + done, static_cast<std::size_t>(part.size - done));
-    const std::size_t got = file.read_at(part.offset + done, rest);
+std::int64_t end_of(const Part& part) {
+  return part.offset + part.size;
+}
+
+// Reads the parts of a file, which are in ascending order with only small gaps, with one system call if the
+// system permits.
+void read_run(int file, std::span<const Part> parts, std::span<std::byte> gap) {
+  std::vector<iovec> rest;
+  std::int64_t at = parts.front().offset;
+  for (const Part& part : parts) {
+    if (!rest.empty() && part.offset > end_of(*(&part - 1)))
+      rest.push_back({gap.data(), static_cast<std::size_t>(part.offset - end_of(*(&part - 1)))});
+    rest.push_back({part.data, static_cast<std::size_t>(part.size)});
+  }
+  for (auto first = rest.begin(); first != rest.end();) {
+    const ssize_t got = ::preadv(file, &*first, static_cast<int>(rest.end() - first), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw Error(ErrorKind::input, "cannot read: " + system_reason(errno));
     if (got == 0) throw Error(ErrorKind::input, kTruncated);
-    done += static_cast<std::int64_t>(got);
+    at += got;
+    auto left = static_cast<std::size_t>(got);
+    for (; first != rest.end() && left >= first->iov_len; ++first) left -= first->iov_len;
+    if (left == 0) continue;
+    first->iov_base = static_cast<std::byte*>(first->iov_base) + left;
+    first->iov_len -= left;
   }
 }
 
-// Reads parts of shards, each (path, offset, size), and returns a list of bytes. Opens a shard once for
-// adjacent parts of it.
-nb::list read_parts(const std::vector<std::tuple<nb::bytes, std::int64_t, std::int64_t>>& parts) {
-  std::vector<Part> wanted;
-  nb::list list;
-  for (const auto& [path, offset, size] : parts) {
-    const nb::object data = nb::steal(PyBytes_FromStringAndSize(nullptr, size));
-    if (!data.is_valid()) throw nb::python_error();
-    list.append(data);
-    wanted.push_back({{path.c_str(), path.size()},
-                      offset,
-                      size,
-                      reinterpret_cast<std::byte*>(PyBytes_AsString(data.ptr()))});
-  }
-  for (auto first = wanted.begin(); first != wanted.end();) {
-    const auto last =
-        std::find_if(first, wanted.end(), [&](const Part& part) { return part.path != first->path; });
-    on_file(first->path, [&] {
-      const InputFile file = open_shard(first->path);
-      std::for_each(first, last, [&](const Part& part) { read_part(file, part); });
-    });
+// Reads parts of one file, in ascending order.
+void read_from(const std::string& path, std::span<const Part> parts) {
+  constexpr std::int64_t kGapBytes = 4096;   // padding and a header
+  constexpr std::ptrdiff_t kRunParts = 512;  // with gaps at most IOV_MAX
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (file.get() < 0) (void)open_shard(path);  // throws the reason
+  std::vector<std::byte> gap(kGapBytes);
+  for (auto first = parts.begin(); first != parts.end();) {
+    auto last = first + 1;
+    while (last != parts.end() && last - first < kRunParts && last->offset >= end_of(*(last - 1)) &&
+           last->offset - end_of(*(last - 1)) <= kGapBytes)
+      ++last;
+    read_run(file.get(), {first, last}, gap);
     first = last;
   }
-  return list;
 }
+
+// Memory that one call of read() after the other fills, because the system takes longer to provide new pages
+// than to read files into them. Used with the GIL.
+class PartReader {
+ public:
+  // Reads parts of shards, each (path, offset, size), and returns a list of memoryviews. Opens each shard
+  // once.
+  nb::list read(const std::vector<std::tuple<nb::bytes, std::int64_t, std::int64_t>>& parts) {
+    std::int64_t total = 0;
+    for (const auto& [path, offset, size] : parts) total += size;
+    const nb::object view = block_of(std::max<std::size_t>(total, 1));
+    std::byte* data = static_cast<std::byte*>(PyMemoryView_GET_BUFFER(view.ptr())->buf);
+    nb::list list;
+    std::vector<Part> wanted;
+    std::int64_t at = 0;
+    for (const auto& [path, offset, size] : parts) {
+      list.append(view[nb::slice(at, at + size)]);
+      if (size > 0) wanted.push_back({{path.c_str(), path.size()}, offset, size, data + at});
+      at += size;
+    }
+    std::ranges::sort(wanted, {}, [](const Part& part) { return std::tie(part.path, part.offset); });
+    for (auto first = wanted.begin(); first != wanted.end();) {
+      const auto last =
+          std::find_if(first, wanted.end(), [&](const Part& part) { return part.path != first->path; });
+      on_file(first->path, [&] { read_from(first->path, {first, last}); });
+      first = last;
+    }
+    return list;
+  }
+
+ private:
+  struct Block {
+    std::unique_ptr<std::byte[]> data;
+    std::size_t size = 0;
+  };
+  using Idle = std::vector<Block>;
+  struct Lease {
+    Block block;
+    std::shared_ptr<Idle> idle;
+  };
+
+  // Returns a memoryview of `size` bytes that are used again once no object refers to them.
+  nb::object block_of(std::size_t size) {
+    Block block;
+    if (!idle_->empty()) {
+      block = std::move(idle_->back());
+      idle_->pop_back();
+    }
+    if (block.size < size)
+      block = {std::make_unique_for_overwrite<std::byte[]>(size + size / 4), size + size / 4};
+    auto lease = std::make_unique<Lease>(std::move(block), idle_);
+    std::byte* const data = lease->block.data.get();
+    const nb::capsule owner(lease.get(), [](void* ended) noexcept {
+      const std::unique_ptr<Lease> last(static_cast<Lease*>(ended));
+      last->idle->push_back(std::move(last->block));
+    });
+    (void)lease.release();
+    return nb::cast(nb::ndarray<nb::memview, std::uint8_t, nb::ndim<1>>(data, {size}, owner));
+  }
+
+  std::shared_ptr<Idle> idle_ = std::make_shared<Idle>();
+};
 
 // Returns the names of the shards that a pattern stands for: ranges in order, then matching files by name.
 nb::list expand_shards(const nb::bytes& pattern) {
@@ -215,8 +301,10 @@ void bind_archives(nb::module_& module) {
       .def(nb::init<const nb::bytes&>(), nb::arg("path"))
       .def("next", &ShardReader::next, nb::arg("count"),
            nb::sig("def next(self, count: int) -> list[tuple[str, bytes | tuple[int, int]]]"));
-  module.def("read_parts", &read_parts, nb::arg("parts"),
-             nb::sig("def read_parts(parts: list[tuple[bytes, int, int]]) -> list[bytes]"));
+  nb::class_<PartReader>(module, "PartReader")
+      .def(nb::init<>())
+      .def("read", &PartReader::read, nb::arg("parts"),
+           nb::sig("def read(self, parts: list[tuple[bytes, int, int]]) -> list[memoryview]"));
   module.def("expand_shards", &expand_shards, nb::arg("pattern"),
              nb::sig("def expand_shards(pattern: bytes) -> list[bytes]"));
   module.def("is_shard", &is_shard, nb::arg("name"));

@@ -52,6 +52,12 @@ Sample sample_that(const Matches& matches, const std::string& argument) {
   throw nb::type_error((argument + ": expected uint8, uint16, float32, float16 or bfloat16").c_str());
 }
 
+std::int64_t bytes_of(const std::vector<std::int64_t>& shape, Sample sample) {
+  std::int64_t all = bytes_per_sample(sample);
+  for (const std::int64_t side : shape) all *= side;
+  return all;
+}
+
 }  // namespace
 
 DeviceInput::DeviceInput(nb::ndarray<nb::ro> of, const std::string& argument)
@@ -117,10 +123,12 @@ void DeviceInput::check_contiguous(const std::string& argument) const {
   }
 }
 
+std::int64_t DeviceInput::bytes() const {
+  return bytes_of(shape, sample);
+}
+
 std::int64_t DeviceResult::bytes() const {
-  std::int64_t all = bytes_per_sample(sample);
-  for (const std::int64_t side : shape) all *= side;
-  return all;
+  return bytes_of(shape, sample);
 }
 
 DeviceResult DeviceResult::at(std::int64_t i) const {

@@ -29,9 +29,15 @@ struct DeviceInput {
               std::vector<std::int64_t> strides, const std::string& type, int device,
               const std::string& argument);
 
+  // The same as the first, for an array that is written to. Throws nb::type_error if it is read-only.
+  [[nodiscard]] static DeviceInput writable(const nb::ndarray<>& array, const std::string& argument) {
+    return {nb::ndarray<nb::ro>(array), argument};
+  }
+
   // The pixels of an image. Throws nb::type_error or nb::value_error if the array is not H x W or H x W x C
   // with contiguous pixels on this device.
   [[nodiscard]] View<const std::byte, Device> image(int on_device) const;
+  [[nodiscard]] std::int64_t bytes() const;
   // Throws nb::value_error unless the elements are in C order.
   void check_contiguous(const std::string& argument) const;
 

@@ -71,6 +71,8 @@ class BatchResults {
 
   // Clears the rows of failed images. Called without the GIL.
   void clear_failed() {
+    if (out_ != nullptr && !stacked_ && !images_.empty())
+      session_.results->clear(out_->data, static_cast<std::size_t>(out_->bytes()));
     if (!stacked_) return;
     for (std::size_t i = 0; i < images_.size(); ++i) {
       if (images_[i].error)
@@ -215,6 +217,12 @@ void bind_devices(nb::module_& module) {
       "from_producer", &from_producer, nb::arg("device"), nb::arg("produce"),
       nb::sig("def from_producer(device: str, produce: typing.Callable[[int], typing.Any]) -> typing.Any"));
   module.def(
+      "is_on_device",
+      [](const std::string& device, std::uintptr_t data) {
+        return device_session(device).results->holds(reinterpret_cast<const void*>(data));
+      },
+      nb::arg("device"), nb::arg("data"), nb::call_guard<nb::gil_scoped_release>());
+  module.def(
       "wait_for_stream",
       [](const std::string& device, StreamHandle stream) {
         device_session(device).results->wait_for(stream);
@@ -223,6 +231,8 @@ void bind_devices(nb::module_& module) {
   nb::class_<DeviceInput>(module, "DeviceInput")
       .def(nb::init<nb::ndarray<nb::ro>, const std::string&>(), nb::arg("array"), nb::arg("argument"),
            nb::sig("def __init__(self, array: object, argument: str) -> None"))
+      .def_static("writable", &DeviceInput::writable, nb::arg("array"), nb::arg("argument"),
+                  nb::sig("def writable(array: object, argument: str) -> DeviceInput"))
       .def(nb::init<nb::object, std::uintptr_t, std::vector<std::int64_t>, std::vector<std::int64_t>,
                     const std::string&, int, const std::string&>(),
            nb::arg("owner"), nb::arg("data"), nb::arg("shape"), nb::arg("strides"), nb::arg("type"),

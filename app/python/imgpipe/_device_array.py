@@ -148,12 +148,14 @@ def device_input(source: Any, device: str, argument: str) -> "_core.DeviceInput 
         if source.__dlpack_device__()[0] not in (_CUDA, _CUDA_MANAGED):
             return None
         capsule = _core.from_producer(device, lambda stream: _capsule(source, stream))
-        return _core.DeviceInput(capsule, argument)
+        return _core.DeviceInput.writable(capsule, argument) if argument == "out" else _core.DeviceInput(capsule, argument)
     interface = getattr(source, "__cuda_array_interface__", None)
     if interface is None:
         return None
     if interface.get("stream") is not None:
         _core.wait_for_stream(device, interface["stream"])
+    if not _core.is_on_device(device, interface["data"][0]):
+        raise ValueError(f"{argument}: the array is not in the memory of {device}")
     if argument == "out" and interface["data"][1]:
         raise ValueError("out: the array is read-only")
     kind, shape = interface["typestr"], list(interface["shape"])

@@ -82,7 +82,8 @@ class Loader:
     shuffle:    permute the samples, differently in every epoch. A list or directory is permuted as a whole. For shards,
                 first their order is permuted, then each `shuffle_buffer` consecutive samples of the stream.
     shuffle_buffer: see `shuffle`. Up to twice this many samples are in memory: about 0.5 KB each, and for compressed
-                shards also their data.
+                shards also their data. With prefetch also the names in the next three shards: up to 16,384 members of
+                each (5 MB), or 16 MB of a compressed one.
     seed:       determines the order, `boxes` and `flips`. An int from 0.
     shard:      (rank, world): this loader yields one of `world` disjoint parts, which together are the data set: every
                 world-th sample of the order, or every world-th shard. If there are fewer shards than ranks, some ranks
@@ -121,7 +122,7 @@ class Loader:
         self._prefetch = _at_least("prefetch", prefetch, 0)
         self._drop_last = bool(drop_last)
         self._choices = {name: function for name, function in (("boxes", boxes), ("flips", flips)) if function}
-        self._samples = samples_of(sources, pipeline.on_error != "raise")
+        self._samples = samples_of(sources, pipeline.on_error != "raise", self._prefetch > 0)
         self._position = Position(0, self._samples.first, 0)
         self._continues = False  # whether the next iteration begins at the position
 

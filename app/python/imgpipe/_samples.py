@@ -1,7 +1,7 @@
 """The samples of a Loader in the order of an epoch: listed sources, or members of tar shards."""
+import contextlib
 import os
 import threading
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -9,13 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._errors import DamageWarning, DecodeError
+from ._shard_members import SHARD_THREADS, Data, Member, members_of_shards
 
 UNSHUFFLED_BLOCK = 256  # samples of shards that are indexed at a time
-INDEXED_MEMBERS = 512   # per call that releases the interpreter's lock
-
-
-_Data = bytes | tuple[int, int]  # of a member: its bytes, or offset and size in a shard that is not compressed
 
 
 class Order(NamedTuple):
@@ -95,21 +91,21 @@ class ListedSamples:
 class ShardImage:
     """The image of a sample as a binary file object, whose name appears in errors."""
 
-    __slots__ = ("_data", "name")
+    __slots__ = ("_view", "name")  # the core takes the data from _view, without a copy
 
-    def __init__(self, name: str, data: bytes) -> None:
+    def __init__(self, name: str, data: bytes | memoryview) -> None:
         self.name = name
-        self._data = data
+        self._view = data
 
     def read(self) -> bytes:
-        return self._data
+        return bytes(self._view)
 
 
 class ShardSample(NamedTuple):
     shard: bytes  # its path
     key: str
     image: str  # the extension of the image
-    members: dict[str, _Data]
+    members: dict[str, Data]
 
 
 class ShardSamples:
@@ -121,14 +117,19 @@ class ShardSamples:
 
     first: list[int] = [0, 0]  # a shard, and a sample in it
 
-    def __init__(self, shards: list[bytes], tolerant: bool) -> None:
+    def __init__(self, shards: list[bytes], tolerant: bool, threads: int) -> None:
         self._shards = shards
         self._tolerant = tolerant
+        self._threads = threads
+        self._reader = _core.PartReader()
         self._image_extensions = frozenset(_core.image_extensions())
         self.count = len(shards)
 
     def __repr__(self) -> str:
         return f"<{self.count} tar shards>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ShardSamples, (self._shards, self._tolerant, self._threads)
 
     def __len__(self) -> int:
         raise TypeError("the number of samples in tar shards is not known before they are read")
@@ -144,41 +145,42 @@ class ShardSamples:
         part, parts = ranks.index(order.rank), len(ranks)
         size = order.buffer if order.shuffle else UNSHUFFLED_BLOCK
         block: list[ShardSample] = []
-        for number in range(start[0], len(mine)):
-            begin = start[1] if number == start[0] else 0
-            for at, sample in enumerate(self._samples_of(mine[number])):
-                if stop.is_set():
-                    return
-                if at < begin or at % parts != part:
-                    continue
-                block.append(sample)
-                if len(block) == size:
-                    yield self._block(order, start, block)
-                    start, block = [number, at + 1], []
+        first, skipped = start
+        with contextlib.closing(members_of_shards(mine[first:], self._tolerant, self._threads, stop)) as shards_members:
+            for number, members in enumerate(shards_members, first):
+                for at, sample in enumerate(self._samples_of(mine[number], members)):
+                    if stop.is_set():
+                        return
+                    if number == first and at < skipped or at % parts != part:
+                        continue
+                    block.append(sample)
+                    if len(block) == size:
+                        yield self._block(order, start, block)
+                        start, block = [number, at + 1], []
         if block:
             yield self._block(order, start, block)
 
     def load(self, samples: Sequence[Any]) -> Loaded:
         parts = [(sample.shard, *part) for sample in samples for part in sample.members.values()
                  if not isinstance(part, bytes)]
-        data = iter(_core.read_parts(parts))
+        data = iter(self._reader.read(parts))
         keys, images, members = [], [], []
         for shard, key, image, stored in samples:
             files = {extension.lower(): part if isinstance(part, bytes) else next(data)
                      for extension, part in stored.items()}
             images.append(ShardImage(f"{os.fsdecode(shard)}/{key}.{image}", files.pop(image.lower())))
             keys.append(key)
-            members.append(files)
+            members.append({extension: bytes(part) for extension, part in files.items()})
         return Loaded(keys, keys, images, members)
 
     @staticmethod
     def _block(order: Order, start: list[int], block: list[ShardSample]) -> Block:
         return Block(start, [block[number] for number in order.permutation(len(block), *start)])
 
-    def _samples_of(self, shard: bytes) -> Iterator[ShardSample]:
+    def _samples_of(self, shard: bytes, stored: Iterator[Member]) -> Iterator[ShardSample]:
         key = None
-        members: dict[str, _Data] = {}
-        for name, part in self._members_of(shard):
+        members: dict[str, Data] = {}
+        for name, part in stored:
             directory, slash, base = name.rpartition("/")
             stem, _, extension = base.partition(".")
             if not stem or not extension:
@@ -189,32 +191,26 @@ class ShardSamples:
             members[extension] = part
         yield from self._sample(shard, key, members)
 
-    def _sample(self, shard: bytes, key: str | None, members: dict[str, _Data]) -> Iterator[ShardSample]:
+    def _sample(self, shard: bytes, key: str | None, members: dict[str, Data]) -> Iterator[ShardSample]:
         for ending in (str, lambda extension: extension.rpartition(".")[2]):  # "jpg" rather than "depth.png"
             for extension in members:
                 if ending(extension).lower() in self._image_extensions:
                     yield ShardSample(shard, key or "", extension, members)
                     return
 
-    def _members_of(self, shard: bytes) -> Iterator[tuple[str, _Data]]:
-        reader = _core.ShardReader(shard)
-        try:
-            while members := reader.next(INDEXED_MEMBERS):
-                yield from members
-        except DecodeError as error:
-            if not self._tolerant:
-                raise
-            warnings.warn(DamageWarning(f"{error}; the rest of the shard was skipped"))
 
+def samples_of(sources: object, tolerant: bool, threaded: bool) -> Samples:
+    """Return the samples of a Loader's `sources`.
 
-def samples_of(sources: object, tolerant: bool) -> Samples:
-    """Return the samples of a Loader's `sources`. `tolerant`: the rest of a damaged shard is skipped."""
+    `tolerant`: the rest of a damaged shard is skipped. `threaded`: threads list the members of the next shards.
+    """
+    threads = SHARD_THREADS if threaded else 0
     if isinstance(sources, (str, os.PathLike)):
         path = os.fsdecode(sources)
         if not os.path.isdir(path):
             if not _core.is_shard(os.fsencode(path)):
                 raise ValueError(f"sources: {path!r} is neither a directory nor the name of tar shards")
-            return ShardSamples(_core.expand_shards(os.fsencode(path)), tolerant)
+            return ShardSamples(_core.expand_shards(os.fsencode(path)), tolerant, threads)
         names, problems = _core.list_images(os.fsencode(path))
         for name, reason in problems:
             raise OSError(f"{name}: {reason}")
@@ -231,4 +227,5 @@ def samples_of(sources: object, tolerant: bool) -> Samples:
         return ListedSamples(listed)
     if len(shards) < len(listed):
         raise ValueError("sources: expected tar shards or images, got a list with both")
-    return ShardSamples([shard for path in shards for shard in _core.expand_shards(os.fsencode(path))], tolerant)
+    found = [shard for path in shards for shard in _core.expand_shards(os.fsencode(path))]
+    return ShardSamples(found, tolerant, threads)
