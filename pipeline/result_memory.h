@@ -40,6 +40,8 @@ class ResultMemory {
   [[nodiscard]] virtual std::shared_ptr<ResultBlock> take(std::size_t bytes) = 0;
   // Makes a stream, for a producer to order its work on. Throws Error(device).
   [[nodiscard]] virtual std::shared_ptr<const StreamHandle> make_stream() = 0;
+  // Whether `data` is in memory of this device, or managed by CUDA.
+  [[nodiscard]] virtual bool holds(const void* data) const = 0;
   // Waits for the work queued on `stream`. Throws Error(device).
   virtual void wait_for(StreamHandle stream) = 0;
   // These return when their work is complete. Throw Error(device).
