@@ -1,4 +1,4 @@
-// Reads tar shards for imgpipe._samples.
+// Reads tar shards for imgpipe._samples and _shard_members.
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -73,8 +73,7 @@ class ShardReader {
                  [this](std::int64_t bytes) { return skip(bytes); }) {}
 
   // Returns the next files as (name, data), at most `count`, and fewer if their data exceeds kHeldBytes; none
-  // at the end. `data` is bytes, or (offset,
-  // size) in a shard that is not compressed.
+  // at the end. `data` is bytes, or (offset, size) in a shard that is not compressed.
   nb::list next(std::size_t count) {
     const std::vector<File> files = on_file(path_, [this, count] { return read_files(count); });
     nb::list list;
@@ -167,10 +166,11 @@ std::int64_t end_of(const Part& part) {
 void read_run(int file, std::span<const Part> parts, std::span<std::byte> gap) {
   std::vector<iovec> rest;
   std::int64_t at = parts.front().offset;
+  std::int64_t end = at;
   for (const Part& part : parts) {
-    if (!rest.empty() && part.offset > end_of(*(&part - 1)))
-      rest.push_back({gap.data(), static_cast<std::size_t>(part.offset - end_of(*(&part - 1)))});
+    if (part.offset > end) rest.push_back({gap.data(), static_cast<std::size_t>(part.offset - end)});
     rest.push_back({part.data, static_cast<std::size_t>(part.size)});
+    end = end_of(part);
   }
   for (auto first = rest.begin(); first != rest.end();) {
     const ssize_t got = ::preadv(file, &*first, static_cast<int>(rest.end() - first), at);
@@ -207,8 +207,7 @@ void read_from(const std::string& path, std::span<const Part> parts) {
 // than to read files into them. Used with the GIL.
 class PartReader {
  public:
-  // Reads parts of shards, each (path, offset, size), and returns a list of memoryviews. Opens each shard
-  // once.
+  // Reads parts of shards, each (path, offset, size), and returns a list of memoryviews. Opens a shard once.
   nb::list read(const std::vector<std::tuple<nb::bytes, std::int64_t, std::int64_t>>& parts) {
     std::int64_t total = 0;
     for (const auto& [path, offset, size] : parts) total += size;

@@ -83,7 +83,7 @@ class Loader:
                 order, and then the samples of each `shuffle_buffer` consecutive samples of the stream.
     shuffle_buffer: see there. Up to twice this many samples are in memory: about 0.5 KB each, and of compressed shards
                 also their data. With prefetch also the names in the next three shards: up to 16,384 members of each
-                (5 MB), or 16 MB of a compressed one.
+                (5 MB), or 16 MB of a compressed one. The memory for the files of a batch is kept for later batches.
     seed:       of the order, and of `boxes` and `flips`. An int from 0.
     shard:      (rank, world): this loader yields one of `world` disjoint parts that together are complete. Every
                 world-th sample of the order, or every world-th shard; if there are fewer shards than ranks, some ranks
