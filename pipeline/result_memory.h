@@ -1,4 +1,4 @@
-// Device memory for results that callers keep, and the order between their work and ours.
+// Device memory for results that callers keep, and the order between the callers' work and imgpipe's.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace imgpipe {
 // stream, as in the Python array API standard's __dlpack__() and in the CUDA Array Interface, version 3.
 using StreamHandle = std::uintptr_t;
 
-// A block of device memory. Its destructor returns it to its ResultMemory, which reuses it once the work is
-// done that was queued on the device before, on any stream. In a process forked after the block was made, the
+// A block of device memory. Its destructor returns it to its ResultMemory, which reuses it after all work
+// that was queued on the device before, on any stream. In a process forked after the block was made, the
 // destructor does nothing.
 class ResultBlock {
  public:
@@ -40,7 +40,7 @@ class ResultMemory {
   [[nodiscard]] virtual std::shared_ptr<ResultBlock> take(std::size_t bytes) = 0;
   // Makes a stream, for a producer to order its work on. Throws Error(device).
   [[nodiscard]] virtual std::shared_ptr<const StreamHandle> make_stream() = 0;
-  // Waits for the work that is queued on `stream`. Throws Error(device).
+  // Waits for the work queued on `stream`. Throws Error(device).
   virtual void wait_for(StreamHandle stream) = 0;
   // These return when their work is complete. Throw Error(device).
   virtual void download(const std::byte* from, std::span<std::byte> to) = 0;

@@ -17,7 +17,7 @@
 namespace imgpipe {
 namespace {
 
-// The share of the batch's memory for members that were read ahead, or wait to be copied.
+// The share of the batch's memory for members that were read ahead or are waiting to be copied.
 constexpr std::int64_t kWaitingShare = 8;
 
 }  // namespace
@@ -63,7 +63,7 @@ void ArchiveBatch::begin(Batch& batch) {
       batch);
 }
 
-// Members are selected like the files of a directory: by their ending, not if they are hidden.
+// Selects members like the files of a directory: by their ending, and never hidden ones.
 bool ArchiveBatch::is_image(ArchiveImage& image) {
   const std::size_t slash = image.name.rfind('/') + 1;
   const std::string base = image.name.substr(slash);
@@ -111,7 +111,7 @@ void ArchiveBatch::end_image(const ArchiveImage& image, const BatchResult& resul
   file.format = image.format;
   if (result.failed) return events_.ended(result, failed_.emplace_back(std::move(file)));
   events_.ended(result, file);
-  // What went to a stream cannot be taken back.
+  // Output that went to a stream cannot be removed.
   if (archives_[image.archive].output != kStandardStream) done_[image.archive].push_back(std::move(file));
 }
 

@@ -1,5 +1,5 @@
-// A batch whose inputs are archives. Its totals and reports are of the images in them; archives and other
-// members are reported only if they fail.
+// A batch whose inputs are archives. Its totals and reports cover the images in them, and archives and other
+// members only if they fail.
 #pragma once
 
 #include <cstddef>
@@ -25,16 +25,17 @@ namespace imgpipe {
 class ArchiveBatch {
  public:
   struct Events {
-    // An image, or an archive or another member that failed. The file lives as long as this object if it
-    // failed.
+    // Called for each image, and for each archive or other member that failed. A failed file lives as long as
+    // this object.
     std::function<void(const BatchResult&, const BatchFile&)> ended;
-    // An image that was reported as done, whose archive failed, or was not finished when the batch ended.
+    // Called for images that were reported as done, if their archive failed (`lost`) or was unfinished when
+    // the batch ended.
     std::function<void(const BatchFile&)> lost, unfinished;
     std::function<void(std::size_t archive, bool is_done)> archive_ended;
   };
 
-  // Takes its memory from that of `settings`, for which the caller must then make a batch whose list grows.
-  // All but `settings` must outlive this.
+  // Takes its memory from that of `settings`. The caller must then make a batch with these settings and a
+  // list that grows. All arguments but `settings` must outlive this.
   ArchiveBatch(const ProcessOptions& options, const std::vector<BatchFile>& archives, BatchSettings& settings,
                const SignalGuard& signals, BatchTotals& totals, Events events);
 
@@ -42,7 +43,7 @@ class ArchiveBatch {
   void begin(Batch& batch);
   [[nodiscard]] bool feed() { return job_->feed(); }
   void take(BatchResult& result) { job_->take(std::move(result)); }
-  // Call it when the batch is over: reports the images of unfinished archives.
+  // Reports the images of unfinished archives. Call it when the batch is over.
   void finish();
 
  private:
@@ -62,7 +63,7 @@ class ArchiveBatch {
   Selection selection_;  // of members
   ArchiveSettings settings_;
   std::map<Format, std::uint64_t> option_hashes_;
-  std::map<std::size_t, std::deque<BatchFile>> done_;  // images, by archive that is not written yet
+  std::map<std::size_t, std::deque<BatchFile>> done_;  // images by archive, until the archive is written
   std::deque<BatchFile> failed_;
   std::size_t archives_done_ = 0;
   std::unique_ptr<ArchiveJob> job_;

@@ -32,7 +32,7 @@ bool is_archive_name(const std::string& path) {
                                     " is; process archives in a separate run");
 }
 
-// The INPUTs, or the beginning of a list without INPUT.
+// Returns the INPUTs or, without INPUT, the first name in the list.
 std::vector<std::string> names_of_inputs(const InputOptions& input) {
   if (!input.path.empty()) {
     std::vector<std::string> names = input.more_paths;
@@ -114,9 +114,9 @@ BatchFiles find_archives(const ProcessOptions& options) {
       throw Error(ErrorKind::usage, "OUTPUT: several archives need a directory, got stdout");
     const std::string_view ending = archive_ending(path);
     if (path != kStandardStream && ending.size() != std::string_view(".tar").size())
-      throw Error(ErrorKind::usage, printable(path) +
-                                        ": the output of an archive must end in .tar, be - or a directory" +
-                                        (ending.empty() ? "" : "; compressed archives are only read"));
+      throw Error(ErrorKind::usage,
+                  printable(path) + ": the output of an archive must end in .tar, or be - or a directory" +
+                      (ending.empty() ? "" : "; compressed archives are only read"));
     return one_archive(options);
   }
   BatchFiles found = find_batch_files(options);

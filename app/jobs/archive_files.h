@@ -1,4 +1,4 @@
-// Runs that process the images in archives: their inputs and outputs.
+// Inputs and outputs of runs that process the images in archives.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@ namespace imgpipe {
 [[nodiscard]] bool takes_archives(const ProcessOptions& options);
 
 // Finds the archives and determines their outputs: OUTPUT itself for one archive, otherwise OUTPUT/STEM.tar,
-// with --recursive in the directory of the input. Throws Error(usage) for options that archives do not
-// support, and like find_batch_files().
+// with --recursive in the same subdirectory as the input. Throws Error(usage) for options that archives do
+// not support, and throws like find_batch_files().
 [[nodiscard]] BatchFiles find_archives(const ProcessOptions& options);
 
 // Returns true if the output is a single file or a stream, not a directory.

@@ -15,8 +15,8 @@ namespace imgpipe {
 // Returns the value of {page} if it is a single number.
 [[nodiscard]] std::optional<std::int64_t> page_field_value(const ProcessOptions& options);
 
-// Sets the outputs of inputs found by search_inputs(), and leaves out inputs that are results of the same
-// batch. Throws Error(usage) like find_batch_files().
+// Sets the outputs of inputs found by search_inputs(), and drops inputs that are results of the same batch.
+// Throws Error(usage) like find_batch_files().
 void plan_outputs(const ProcessOptions& options, BatchFiles& found);
 
 }  // namespace imgpipe

@@ -1,12 +1,12 @@
-// The character set in which libarchive converts names. Include in archive_*.cpp only.
+// The character set that libarchive uses for names. Include in archive_*.cpp only.
 #pragma once
 
 #include <locale.h>
 
 namespace imgpipe {
 
-// Makes UTF-8 the character set of the calling thread while it lives: in the locale "C" libarchive would
-// convert names of pax archives to ASCII. Without the locale C.UTF-8 nothing changes.
+// Makes UTF-8 the character set of the calling thread for the lifetime of this object: in the locale "C",
+// libarchive would convert names of pax archives to ASCII. Without the locale C.UTF-8, it does nothing.
 class ArchiveLocale {
  public:
   ArchiveLocale() : before_(utf8() == nullptr ? nullptr : ::uselocale(utf8())) {}

@@ -22,7 +22,7 @@ struct ArchiveCloser {
   void operator()(archive* opened) const { ::archive_read_free(opened); }
 };
 
-// Without its library, libarchive would start an external program for a compression.
+// For a compression without its library, libarchive would start an external program.
 void support_formats(archive* reader) {
   ::archive_read_support_format_tar(reader);
   if (::archive_zlib_version() != nullptr) ::archive_read_support_filter_gzip(reader);
@@ -76,7 +76,7 @@ struct ArchiveReader::State {
     support_formats(reader.get());
   }
 
-  // Called by libarchive, which exceptions must not pass.
+  // libarchive calls this, and exceptions must not pass through libarchive.
   static la_ssize_t read_block(archive*, void* self, const void** block) {
     auto& state = *static_cast<State*>(self);
     try {

@@ -1,8 +1,8 @@
 // Reads the members of a tar archive in order, as a stream: a file, a pipe, any source of bytes.
 //
 // libarchive decides which archives are valid: old tar, ustar, pax and GNU tar, each also compressed by gzip,
-// bzip2, xz or zstd as far as libarchive was built with their libraries. Holds one block of the archive, and
-// no data of members.
+// bzip2, xz or zstd if libarchive was built with that library. Holds one block of the archive, and no data of
+// members.
 #pragma once
 
 #include <cstddef>
@@ -25,14 +25,14 @@ struct ArchiveMember {
   // Bytes as stored. May be absolute, contain "..", control characters or invalid UTF-8, be empty, or repeat
   // an earlier name: never use it as a path.
   std::string name;
-  // A regular file with data; otherwise a directory, a link, a device: they have no data.
+  // True for a regular file. Directories, links and devices have no data.
   bool is_file = true;
   std::string hard_link;        // of a hard link: the name of an earlier member
   std::int64_t size_bytes = 0;  // of the data, as the header claims
   bool is_sparse = false;       // its data is longer than the archive stores
-  // Of its data in the source; not in a compressed archive.
+  // The offset of its data in the source; nullopt in a compressed archive.
   std::optional<std::int64_t> data_offset;
-  // All of the header, for an ArchiveWriter.
+  // The whole header, for an ArchiveWriter.
   std::shared_ptr<archive_entry> header;
 };
 
@@ -41,8 +41,8 @@ using ByteSkip = std::function<std::int64_t(std::int64_t bytes)>;
 
 class ArchiveReader {
  public:
-  // Reads nothing yet. open_source() opens a path, "-" and /dev/fd/N. `skip`: of a source that can; then
-  // truncated data is an error only if it is read.
+  // Reads nothing yet. open_source() opens a path, "-" and /dev/fd/N. `skip`: for a source that can skip
+  // data; truncated data is then an error only if it is read.
   explicit ArchiveReader(ByteSource source, ByteSkip skip = {});
   ~ArchiveReader();
   ArchiveReader(const ArchiveReader&) = delete;
@@ -59,7 +59,7 @@ class ArchiveReader {
   // than `max_bytes` or the limit that `judge` returns, and Error(memory); next() may continue after these.
   [[nodiscard]] std::vector<std::byte> read_all(std::int64_t max_bytes, const FileLengthLimiter& judge = {});
 
-  // Whether an error ended the archive, so that next() must not be called again.
+  // Returns whether an error ended the archive; next() must not be called again then.
   [[nodiscard]] bool is_broken() const noexcept;
   // Reads the source to its end, so that the process that writes it never sees a closed pipe.
   void drain();
@@ -69,12 +69,13 @@ class ArchiveReader {
   std::unique_ptr<State> state_;
 };
 
-// Whether a file may be an archive that ArchiveReader reads, judged by its first kArchiveHeadBytes bytes.
+// Returns whether a file that begins with these kArchiveHeadBytes bytes may be an archive that ArchiveReader
+// reads.
 inline constexpr std::size_t kArchiveHeadBytes = 512;
 [[nodiscard]] bool is_archive(std::span<const std::byte> beginning);
 
-// Returns the ending of an archive that ArchiveReader reads, as the name has it: ".tar", ".tar.gz", ".TGZ";
-// empty for all other names.
+// Returns the ending of the name of an archive that ArchiveReader reads, in the case of the name: ".tar",
+// ".tar.gz", ".TGZ"; empty for all other names.
 [[nodiscard]] std::string_view archive_ending(std::string_view name);
 
 // "libarchive 3.6.2"

@@ -34,7 +34,7 @@ struct ArchiveWriter::State {
     if (::archive_write_open(writer.get(), this, nullptr, write_block, nullptr) != ARCHIVE_OK) fail();
   }
 
-  // Called by libarchive, which exceptions must not pass.
+  // libarchive calls this, and exceptions must not pass through libarchive.
   static la_ssize_t write_block(archive*, void* self, const void* data, size_t size) {
     auto& state = *static_cast<State*>(self);
     if (state.is_abandoned) return static_cast<la_ssize_t>(size);

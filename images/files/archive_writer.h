@@ -14,15 +14,16 @@ namespace imgpipe {
 class ArchiveWriter {
  public:
   explicit ArchiveWriter(std::function<void(std::span<const std::byte>)> sink);
-  ~ArchiveWriter();  // without close(), the archive stays without its end
+  ~ArchiveWriter();  // without close(), the archive has no end
   ArchiveWriter(const ArchiveWriter&) = delete;
   ArchiveWriter& operator=(const ArchiveWriter&) = delete;
 
   // Throws Error(input) if the header would end the archive: its owner is a negative number.
   static void check(const ArchiveMember& member);
-  // Begins a member with the header of `member`, but its name, hard link and size. Exactly `size_bytes` bytes
-  // of data must follow. A sparse member becomes an ordinary one. All functions throw Error(output) and the
-  // sink's errors; begin() also Error(input) if tar cannot express the header, and nothing is written then.
+  // Begins a member with the header `member.header`, but the name, hard link and size of `member`. Exactly
+  // `size_bytes` bytes of data must follow. A sparse member becomes an ordinary one. All functions throw
+  // Error(output) and the sink's errors. If tar cannot express the header, begin() throws Error(input) and
+  // writes nothing.
   void begin(const ArchiveMember& member);
   void append(std::span<const std::byte> data);
   void close();

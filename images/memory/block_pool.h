@@ -42,10 +42,6 @@ class BlockPool {
   // Reserves `bytes` of the limit for memory allocated elsewhere, by libraries that use malloc.
   void set_outside(std::int64_t bytes) noexcept;
 
-  // Hold the pool still while the process forks, so that the child can use it.
-  void lock() noexcept { mutex_.lock(); }
-  void unlock() noexcept { mutex_.unlock(); }
-
   struct Use {
     std::int64_t in_use = 0, kept = 0;  // bytes
     std::int64_t peak = 0;              // most bytes requested at one time since set_limit()
@@ -53,7 +49,8 @@ class BlockPool {
   };
   [[nodiscard]] Use use() const noexcept;
 
-  // For the handlers of pthread_atfork(3): a forked process may use the pool even if another thread was in it.
+  // For the handlers of pthread_atfork(3): a forked process may use the pool even if another thread was in
+  // it.
   void before_fork() { mutex_.lock(); }
   void after_fork() { mutex_.unlock(); }
 

@@ -9,11 +9,11 @@
 
 namespace imgpipe {
 
-// The most bytes that an engine keeps between two images.
+// The largest number of bytes that an engine keeps between two images.
 inline constexpr std::int64_t kKeptBytes = std::int64_t{64} << 20;
 
 // Keeps freed blocks for later requests, up to `limit` bytes of blocks in use and kept. Thread-safe. Must
-// outlive its blocks. Under sanitizers, which track the edges of blocks, it uses `new` and keeps nothing.
+// outlive its blocks. Under sanitizers, which check the bounds of blocks, it uses `new` and keeps nothing.
 class KeptMemory final : public std::pmr::memory_resource {
  public:
   explicit KeptMemory(std::int64_t limit = kKeptBytes) : limit_(limit) { pool_.set_limit(limit); }

@@ -1,4 +1,4 @@
-// Defines IMGPIPE_SANITIZER_ALLOCATES in builds with a sanitizer that tracks the edges of allocated blocks.
+// Defines IMGPIPE_SANITIZER_ALLOCATES in builds with a sanitizer that checks the bounds of allocated blocks.
 #pragma once
 
 #if defined(__has_feature)

@@ -9,8 +9,8 @@
 
 namespace imgpipe {
 
-// A dense array of height x width x channels samples, or of channels x height x width if it is `planar`, on
-// the boundary of a sample. `mirrored`: columns are in reverse order.
+// A dense array of height x width x channels samples, or of channels x height x width if it is `planar`,
+// aligned to a sample. `mirrored`: columns are in reverse order.
 struct DenseArray {
   std::byte* data = nullptr;
   bool planar = false;

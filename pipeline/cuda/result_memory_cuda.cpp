@@ -104,7 +104,6 @@ class CudaResultMemory final : public ResultMemory {
   }
   void trim() override {
     const CurrentDevice current(device_);
-    const std::lock_guard lock(mutex_);
     wait_and_drop_all();
   }
 
@@ -125,7 +124,9 @@ class CudaResultMemory final : public ResultMemory {
   }
   void give_back(DeviceBuffer memory) noexcept;
   [[nodiscard]] static bool is_done(const Idle& block) {
-    return cudaEventQuery(block.last_use->get()) == cudaSuccess;
+    if (cudaEventQuery(block.last_use->get()) == cudaSuccess) return true;
+    (void)cudaGetLastError();  // cudaErrorNotReady would fail the thread's next kernel launch
+    return false;
   }
   // Under mutex_: frees blocks that no work uses, the first returned first, until idle_limit_ bytes remain.
   // Other blocks are still their consumers': waiting for them would hold up the thread that drops a result.
@@ -146,9 +147,18 @@ class CudaResultMemory final : public ResultMemory {
     for (const Idle& block : idle_) bytes += is_done(block) ? block.memory.size_bytes() : 0;
     return bytes;
   }
-  void wait_and_drop_all() {
-    for (; !idle_.empty(); idle_.pop_front()) (void)cudaEventSynchronize(idle_.front().last_use->get());
+  // Returns whether there were idle blocks. Waits without the lock, as give_back() must not wait.
+  bool wait_and_drop_all() {
+    std::list<Idle> dropped;
+    {
+      const std::lock_guard lock(mutex_);
+      dropped.swap(idle_);
+    }
+    for (const Idle& block : dropped) (void)cudaEventSynchronize(block.last_use->get());
+    return !dropped.empty();
   }
+  // Returns an idle block of about this size, or nullptr.
+  [[nodiscard]] std::shared_ptr<ResultBlock> take_idle(std::size_t size);
 
   const pid_t process_ = ::getpid();
   int device_;
@@ -177,25 +187,28 @@ class CudaResultMemory::Block final : public ResultBlock {
   DeviceBuffer memory_;
 };
 
-std::shared_ptr<ResultBlock> CudaResultMemory::take(std::size_t bytes) {
-  const std::size_t size = (std::max<std::size_t>(bytes, 1) + kBlockUnit - 1) / kBlockUnit * kBlockUnit;
-  const CurrentDevice current(device_);
+std::shared_ptr<ResultBlock> CudaResultMemory::take_idle(std::size_t size) {
   const std::lock_guard lock(mutex_);
   const auto fits = [&](const Idle& block) {
     const std::size_t has = block.memory.size_bytes();
     return has >= size && has - size <= size / 4 && is_done(block);
   };
-  if (const auto found = std::ranges::find_if(idle_, fits); found != idle_.end()) {
-    auto block = std::make_shared<Block>(*this, std::move(found->memory));
-    idle_.erase(found);
-    return block;
-  }
+  const auto found = std::ranges::find_if(idle_, fits);
+  if (found == idle_.end()) return nullptr;
+  auto block = std::make_shared<Block>(*this, std::move(found->memory));
+  idle_.erase(found);
+  return block;
+}
+
+std::shared_ptr<ResultBlock> CudaResultMemory::take(std::size_t bytes) {
+  const std::size_t size = (std::max<std::size_t>(bytes, 1) + kBlockUnit - 1) / kBlockUnit * kBlockUnit;
+  const CurrentDevice current(device_);
+  if (auto block = take_idle(size)) return block;
   DeviceBuffer memory;
   try {
     memory.reserve(size);
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::memory || idle_.empty()) throw;
-    wait_and_drop_all();
+    if (error.kind() != ErrorKind::memory || !wait_and_drop_all()) throw;
     memory.reserve(size);
   }
   return std::make_shared<Block>(*this, std::move(memory));

@@ -42,7 +42,7 @@ bool ArchiveJob::feed() {
   return !is_complete_;
 }
 
-// A member that needs more than all of the memory waits until no other member does.
+// A member that needs more than the whole memory waits until no other member is waiting.
 bool ArchiveJob::is_full(std::int64_t more) const {
   return held_bytes_ > 0 && more >= settings_.waiting_bytes - held_bytes_;
 }
@@ -84,7 +84,7 @@ void ArchiveJob::read_next() {
   if (!member) {
     const bool is_read = or_end_archive([&] {
       member = reader_->next();
-      // The writer of a pipe must not fail because the padding after the archive is not read.
+      // The process that writes a pipe must not fail because the padding after the archive is unread.
       if (!member && file_size_bytes(archives_[reading_].input) == 0) reader_->drain();
     });
     if (!is_read) return;
@@ -224,7 +224,7 @@ void ArchiveJob::write_ready() {
   }
 }
 
-// An output that cannot be written ends the batch, unless another file must not be replaced.
+// An output that cannot be written ends the batch, unless the reason is a file that must not be replaced.
 void ArchiveJob::write(const Waiting& part) {
   std::optional<Error> error =
       error_of([&] { naming(archives_[part.archive].output_name, [&] { write_part(part); }); });

@@ -1,5 +1,5 @@
-// Takes archives through a batch: images are processed, all other members are copied, and each archive is
-// written with its members in their order.
+// Processes archives in a batch: processes the images, copies all other members, and writes each archive with
+// its members in the same order.
 //
 //   ArchiveReader --feed()--> Batch::add() --> workers, lanes --> take() --> in order --> ArchiveWriter
 //                      `--------- members that are copied ----------------------^
@@ -51,7 +51,7 @@ struct ArchiveSettings {
 struct ArchiveEvents {
   std::function<void(const ArchiveImage&)> found;
   std::function<void(const ArchiveImage&, const BatchResult&)> ended;
-  // A member that is not an image cannot be copied.
+  // Called for a member that is not an image and cannot be copied.
   std::function<void(std::size_t archive, const std::string& member, const Error&)> left_out;
   // Without an error, the archive's output is complete; otherwise it does not exist, or has no end if it goes
   // to standard output. The error begins with the name of the input or output.
@@ -60,18 +60,18 @@ struct ArchiveEvents {
 
 class ArchiveJob {
  public:
-  // `batch` has a list that grows; it must outlive this.
+  // The list of `batch` must be able to grow. `batch` must outlive this.
   ArchiveJob(std::vector<ArchiveFiles> archives, ArchiveSettings settings, ArchiveEvents events,
              Batch& batch);
 
-  // Reads a member, or a part of a long one. False: nothing may be read before a result is taken, or all is
-  // read.
+  // Reads a member, or a part of a long one. Returns false if a result must be taken first, or if all
+  // archives are read.
   [[nodiscard]] bool feed();
   // Takes a result of the batch and its file.
   void take(BatchResult result);
 
  private:
-  // A part of the output that waits for those before it.
+  // A part of the output that waits for the parts before it.
   struct Waiting {
     enum class Kind { member, data, image, end } kind = Kind::data;
     std::size_t archive = 0;
@@ -114,13 +114,13 @@ class ArchiveJob {
   const ArchiveEvents events_;
   Batch& batch_;
 
-  std::size_t next_ = 0;     // the archive to be opened next
+  std::size_t next_ = 0;     // the archive to open next
   std::size_t reading_ = 0;  // the archive of reader_
   std::unique_ptr<ArchiveReader> reader_;
   std::optional<ArchiveMember> header_;  // read, but its data does not fit yet
   std::int64_t copied_bytes_left_ = 0;   // of a member that is copied
   bool is_complete_ = false;             // all archives are read
-  // Hashes of the names in the output, and of those that differ from the input's.
+  // Hashes of the names in the output, and of the names that differ from the input's.
   std::unordered_set<std::size_t> names_, new_names_;
 
   std::deque<Waiting> waiting_;

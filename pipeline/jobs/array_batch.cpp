@@ -40,6 +40,7 @@ class ArrayBatch {
         if (i >= sources_.size()) break;
         BatchedArray& item = batch_.items[i];
         item.error = error_of([&] { run_one(i, item, runner); });
+        if (sources_[i].close) sources_[i].close();
         if (!item.error) continue;
         item.pixels = {};
         item.memory = {};

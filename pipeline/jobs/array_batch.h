@@ -1,4 +1,4 @@
-// Many images to one array on the host: N results, one after the other in one buffer.
+// Processes many images into one array on the host: N results, one after the other in one buffer.
 //
 //   sources   0 | 1 | 2 | ...     a thread takes the next one: opens it, plans it, decodes and runs it
 //                                 band by band, straight into its row of the buffer
@@ -30,13 +30,13 @@ namespace imgpipe {
 // The threads that share a batch, each with a runner. Used by one batch at a time.
 class BatchThreads {
  public:
-  // `device` as in RunnerSettings; threads: 1..kMaxThreads. Throws as Runner().
+  // `device` as in RunnerSettings; threads: 1..kMaxThreads. Throws like Runner().
   BatchThreads(std::string device, int threads);
 
   // Returns the runner for a single image, which all threads share.
   [[nodiscard]] Runner& runner();
-  // Calls `work` on as many threads as there are parts, or on all. Threads that few parts leave idle help
-  // with each image. `work` must not throw.
+  // Calls `work` on one thread per part, at most on all. If there are fewer parts than threads, the idle
+  // threads help with each image. `work` must not throw.
   void run(std::size_t parts, const std::function<void(Runner&)>& work);
   void trim();
 
@@ -76,12 +76,12 @@ struct BatchTarget {
 
 struct BatchOptions {
   std::optional<BatchTarget> target{};
-  bool stop_at_error = false;                                           // begin no image after one has failed
+  bool stop_at_error = false;                                           // begin no image after a failure
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // of the results; outlives them
 };
 
-// `plans` may be shared by concurrent batches. Errors of an image are its item's. Throws Error(memory) if the
-// buffer of all results needs more memory than is available.
+// `plans` may be shared by concurrent batches. An error of an image is in its item. Throws Error(memory) if
+// the buffer of all results needs more memory than is available.
 [[nodiscard]] BatchedArrays run_array_batch(std::span<const ArraySource> sources, ArrayPlans& plans,
                                             const DecodeOptions& decode, BatchThreads& threads,
                                             const BatchOptions& options = {});

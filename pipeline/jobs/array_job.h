@@ -1,4 +1,4 @@
-// One image from its source, a file in memory or pixels, to an array.
+// Processes one image, from a file in memory or an array of pixels, into an array.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,8 @@ namespace imgpipe {
 struct ArraySource {
   // Opens a file; its bytes stay valid until the job has run. Empty: the image is `pixels`.
   std::function<std::unique_ptr<Reader>(const DecodeOptions&)> open{};
+  // Frees the bytes that `open` made, once their job has ended; may be empty.
+  std::function<void()> close{};
   ConstHostView pixels{};
   std::optional<Box> box{};  // the part of the image that the stages get
   bool flip = false;         // mirrors the result horizontally, before normalize
@@ -28,10 +30,10 @@ class ArrayJob {
   ArrayJob(const ArraySource& source, ArrayPlans& plans, const DecodeOptions& decode);
 
   [[nodiscard]] const ArrayType& result() const { return plan_->result; }
-  // The host memory that run() takes with that many threads of the CPU, and the result.
+  // The host memory that run() takes with that many CPU threads, including the result.
   [[nodiscard]] std::int64_t needed_bytes(int threads) const;
-  // Writes the result to `out`, of the shape result().frame. Call it once. Throws as Runner::run(). With a
-  // report, it has the warnings about accepted damage.
+  // Writes the result to `out`, of the shape result().frame. Call it once. Throws like Runner::run(). A
+  // report receives the warnings about accepted damage.
   void run(Runner& runner, HostView out, RunReport* report = nullptr);
 
  private:

@@ -39,15 +39,15 @@ struct ArrayPlan {
 
 struct ArrayStages {
   std::vector<StageRequest> stages{};
-  // The position of the channels, which then have an axis even if there is only one. None: as normalize makes
-  // it, or interleaved, where one channel has no axis.
+  // The position of the channel axis, which then exists even for one channel. None: as normalize makes it,
+  // otherwise interleaved, without an axis for one channel.
   std::optional<TensorLayout> layout{};
   std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max();  // of an image that a step makes
   bool fuse = false;                                                   // as make_plan()
 };
 
-// Makes plans, and keeps those used last: making one takes up to milliseconds, for the weights of resize.
-// Thread-safe.
+// Makes plans and keeps the most recently used ones: making one can take milliseconds, for the weights of
+// resize. Thread-safe.
 class ArrayPlans {
  public:
   // Throws Error(usage) if the layout contradicts normalize.
@@ -57,8 +57,8 @@ class ArrayPlans {
   // Error(usage) for a shape without pixels.
   [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for(const Shape& image, bool flip = false);
 
-  // Returns a plan that cuts the box out of the image first. It is not kept, because boxes rarely recur.
-  // Throws as plan_for(), and Error(usage) for a box outside the image.
+  // Returns a plan that first crops the image to the box. It is not kept, because boxes rarely recur. Throws
+  // as plan_for(), and Error(usage) for a box outside the image.
   [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for_box(const Shape& image, const Box& box) const;
 
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return stages_.stages; }

@@ -22,7 +22,7 @@ void check_box(const Box& box, const Shape& image);
 [[nodiscard]] ConstHostView pixels_in(const Box& box, const ConstHostView& image);
 
 // Returns a reader of the rows of a box; `reader` has read no rows yet. The rows around it are decoded, too,
-// because all of a file is validated. Throws as check_box().
+// to validate the whole file. Throws like check_box().
 [[nodiscard]] std::unique_ptr<Reader> make_box_reader(std::unique_ptr<Reader> reader, const Box& box);
 
 }  // namespace imgpipe

@@ -4,7 +4,7 @@
 //   group ...
 //
 // Groups of several calls share the lanes, so that callers on different threads keep a device busy. An image
-// that needs more than a lane's share of the memory waits until it can have all of it.
+// that needs more than a lane's share of the memory waits until the whole memory is available.
 #pragma once
 
 #include <condition_variable>
@@ -30,7 +30,7 @@
 
 namespace imgpipe {
 
-// An image of a list, and what became of it.
+// An image of a list, and its result or error.
 struct LaneBatchImage {
   ArraySource source;  // `open` is called from any thread; empty with device_pixels
   View<const std::byte, Device> device_pixels{};
@@ -67,7 +67,7 @@ class LaneBatches {
   LaneBatches& operator=(const LaneBatches&) = delete;
 
   // Processes a list; returns when all results are complete. An image that fails has an error. Throws
-  // Error(device), and what LaneBatchRequest::allocate throws.
+  // Error(device), and the exceptions of LaneBatchRequest::allocate.
   void run(std::span<LaneBatchImage> images, const LaneBatchRequest& request);
 
   void limit_memory(std::int64_t bytes);
@@ -79,7 +79,7 @@ class LaneBatches {
 
   [[nodiscard]] std::unique_ptr<Lane> take_lane();
   void give_back(std::unique_ptr<Lane> lane) noexcept;
-  // Lends a lane all memory while no other lane is in use.
+  // Gives a lane the whole memory while no other lane is in use.
   void use_alone(const std::function<void(Lane&)>& work);
   [[nodiscard]] std::int64_t share() const {  // under mutex_
     return settings_.memory_bytes / static_cast<std::int64_t>(settings_.lanes);

@@ -1,5 +1,4 @@
 // Lists of images on lanes that keep the results: the same pixels as the reference's, whatever fails before.
-#include "pipeline/jobs/array_batch.h"
 #include "pipeline/jobs/lane_batches.h"
 
 #include <atomic>
@@ -15,6 +14,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/error.h"
+#include "pipeline/jobs/array_batch.h"
 #include "pipeline/plan.h"
 #include "pipeline/runner.h"
 #include "pipeline/stage_list.h"

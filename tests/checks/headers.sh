@@ -20,6 +20,8 @@ else
   headers=$(grep -LE '#include (<cuda|<nvtx|"pipeline/cuda/(cuda_api|device_image).h")' $headers)
   echo "headers: nvcc is not installed, those that include CUDA's are skipped"
 fi
+# Those of the Python package are compiled with it.
+headers=$(grep -LE '#include (<nanobind|"app/python/core/)' $headers)
 export CUDA_FLAGS="${flags[*]-}"
 # Files that only one kind of build compiles prove nothing about the other.
 mapfile -t sources < <(git ls-files -co --exclude-standard '*.cpp' ':!*no_cuda.cpp' ':!pipeline/cuda/*.cpp')

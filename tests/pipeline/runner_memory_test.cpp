@@ -1,5 +1,5 @@
-// Runner on the caller's memory: arrays are read without a copy and results written there, without system calls,
-// and with no more memory than estimated.
+// Runner on the caller's memory: arrays are read without a copy and results written there, without system
+// calls, and with no more memory than estimated.
 #include <chrono>
 #include <memory>
 #include <memory_resource>

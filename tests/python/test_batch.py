@@ -316,6 +316,17 @@ def test_map_of_arrays_and_wrong_sources():
     assert isinstance(results[1].error, TypeError)
 
 
+@pytest.mark.parametrize("memory", [None, 1 << 20])
+def test_map_raises_what_ends_a_process(memory):
+    """An exception that is not an Exception, of a file object's read(), ends the iteration instead of blocking it."""
+    class Ending(io.BytesIO):
+        def read(self, *arguments):
+            raise SystemExit(3)
+
+    with pytest.raises(SystemExit):
+        list(Pipeline("gray").map([Ending()], workers=2, memory=memory))
+
+
 def test_map_is_lazy_and_ends():
     taken = []
 

@@ -739,7 +739,7 @@ def test_metadata_is_what_the_program_preserves(tmp_path, program):
         "dropped metadata: resolution (resized)", "dropped metadata: EXIF (bmp cannot store it)"] + [
         str(one.message)[:60] for one in seen[2:]]
     assert "metadata" in str(seen[1].message)
-    with pytest.raises(ValueError, match="metadata: this ImageInfo is not of a path"):
+    with pytest.raises(ValueError, match="metadata: this ImageInfo has no path"):
         imgpipe.encode(image, metadata=imgpipe.info(source.read_bytes()))
     with pytest.raises(TypeError, match="metadata: expected a path"):
         imgpipe.encode(image, metadata=3)

@@ -56,6 +56,22 @@ def test_the_process_stays_as_it_was():
     subprocess.run([sys.executable, "-c", STATE], check=True)
 
 
+DAEMON = """
+import threading, imgpipe
+pipeline, begun = imgpipe.Pipeline("gray"), threading.Event()
+def wait(of):
+    begun.set()
+    threading.Event().wait()
+threading.Thread(target=wait, args=(pipeline,), daemon=True).start()
+begun.wait()
+"""
+
+
+def test_a_process_ends_silently_while_a_thread_has_a_pipeline():
+    ended = subprocess.run([sys.executable, "-c", DAEMON], capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
 SUBINTERPRETER = """
 try:
     import _interpreters as interpreters
@@ -224,14 +240,15 @@ if child == 0:
     status = 1
     try:
         messages = []
-        for call in (lambda: pipeline(image), lambda: imgpipe.run_directory(".", "out", "gray", device="cuda")):
+        for call in (lambda: pipeline(image), lambda: pipeline.run(image),
+                     lambda: imgpipe.run_directory(".", "out", "gray", device="cuda")):
             try:
                 call()
             except RuntimeError as error:
                 messages.append(str(error))
         on_cpu = imgpipe.Pipeline("gray,resize:16:16")(image).shape == (16, 16)
         refused = [message.startswith("CUDA was used before this process forked") for message in messages]
-        status = 0 if on_cpu and refused == [True, True] else 2
+        status = 0 if on_cpu and refused == [True, True, True] else 2
     finally:
         del result
         os._exit(status)

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -50,20 +51,19 @@ InputFile open_shard(const std::string& path) {
   return std::move(*file);
 }
 
-// Runs `work` without the interpreter's lock, as a part of a call about the file `path`.
+// Runs `work` without the interpreter's lock. Its errors name the file `path`.
 template <class Work>
 auto on_file(const std::string& path, const Work& work) {
   try {
     const nb::gil_scoped_release others_run;
     return work();
   } catch (const Error& error) {
-    const nb::gil_scoped_acquire locked;
     set_exception(error, path);
     throw nb::python_error();
   }
 }
 
-// Lists the files in a shard. Of a shard that is not compressed it reads only the headers.
+// Lists the files in a shard. Reads only the headers of an uncompressed shard.
 class ShardReader {
  public:
   explicit ShardReader(const nb::bytes& path)
@@ -73,7 +73,7 @@ class ShardReader {
                  [this](std::int64_t bytes) { return skip(bytes); }) {}
 
   // Returns the next files as (name, data), at most `count`, and fewer if their data exceeds kHeldBytes; none
-  // at the end. `data` is bytes, or (offset, size) in a shard that is not compressed.
+  // at the end. `data` is bytes, or (offset, size) in an uncompressed shard.
   nb::list next(std::size_t count) {
     const std::vector<File> files = on_file(path_, [this, count] { return read_files(count); });
     nb::list list;
@@ -121,7 +121,7 @@ class ShardReader {
     if (member.data_offset && !member.is_sparse) {
       file.offset = member.data_offset;
       reads_headers_only_ = true;
-      if (*file.offset + file.size > file_.size_bytes()) throw Error(ErrorKind::input, kTruncated);
+      if (file.size > file_.size_bytes() - *file.offset) throw Error(ErrorKind::input, kTruncated);
     } else {
       file.data = archive_.read_all(std::numeric_limits<std::int64_t>::max());
     }
@@ -138,9 +138,11 @@ class ShardReader {
     return got;
   }
 
+  // Stops at the end of the file: the header of a member may claim any length.
   std::int64_t skip(std::int64_t bytes) {
-    at_ += bytes;
-    return bytes;
+    const std::int64_t skipped = std::clamp<std::int64_t>(file_.size_bytes() - at_, 0, bytes);
+    at_ += skipped;
+    return skipped;
   }
 
   const std::string path_;
@@ -269,7 +271,8 @@ nb::list expand_shards(const nb::bytes& pattern) {
   nb::list list;
   for (const std::string& name : expand_ranges({pattern.c_str(), pattern.size()})) {
     std::vector<std::string> names{name};
-    if (is_pattern(name) && !std::filesystem::exists(name))
+    std::error_code unknown;
+    if (is_pattern(name) && !std::filesystem::exists(name, unknown))
       names = paths_matching(name, [](const std::string&) { return false; }).paths;
     if (names.empty()) throw Error(ErrorKind::usage, "sources: '" + printable(name) + "': no match");
     for (const std::string& found : names) list.append(nb::bytes(found.data(), found.size()));
@@ -277,7 +280,7 @@ nb::list expand_shards(const nb::bytes& pattern) {
   return list;
 }
 
-// Whether the name of a file is that of a tar shard.
+// Returns whether a file name is that of a tar shard.
 bool is_shard(const nb::bytes& name) {
   return !archive_ending({name.c_str(), name.size()}).empty();
 }

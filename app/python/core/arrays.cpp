@@ -95,31 +95,23 @@ nb::dlpack::dtype dtype_of(Sample sample) {
   unreachable();
 }
 
-nb::object array_of(ConstHostView pixels, const std::optional<TensorType>& tensor,
-                    std::shared_ptr<const void> owner) {
-  const auto size = static_cast<std::int64_t>(bytes_per_sample(pixels.sample));
-  std::array<std::size_t, 3> sides{};
-  std::array<std::int64_t, 3> strides{pixels.stride_bytes / size, pixels.channels, 1};
-  std::size_t dimensions = 3;
-  if (tensor) {
-    const auto axes = tensor->dimensions();
-    for (std::size_t i = 0; i < axes.size(); ++i) sides[i] = static_cast<std::size_t>(axes[i]);
-    strides = {axes[1] * axes[2], axes[2], 1};
-  } else {
-    sides = {static_cast<std::size_t>(pixels.height), static_cast<std::size_t>(pixels.width),
-             static_cast<std::size_t>(pixels.channels)};
-    if (pixels.channels == 1) {
-      dimensions = 2;
-      strides[1] = 1;
-    }
-  }
-  const nb::dlpack::dtype dtype = dtype_of(pixels.sample);
+nb::capsule capsule_of(std::shared_ptr<const void> owner) {
   auto held = std::make_unique<std::shared_ptr<const void>>(std::move(owner));
-  const nb::capsule capsule(
+  nb::capsule capsule(
       held.get(), [](void* pointer) noexcept { delete static_cast<std::shared_ptr<const void>*>(pointer); });
   (void)held.release();
-  return nb::cast(nb::ndarray<nb::numpy>(const_cast<std::byte*>(pixels.data), dimensions, sides.data(),
-                                         capsule, strides.data(), dtype),
+  return capsule;
+}
+
+nb::object array_of(std::shared_ptr<Image> image) {
+  const HostView pixels = image->untyped_view();
+  const std::array sides{static_cast<std::size_t>(pixels.height), static_cast<std::size_t>(pixels.width),
+                         static_cast<std::size_t>(pixels.channels)};
+  const std::array<std::int64_t, 3> strides{pixels.stride_bytes / bytes_per_sample(pixels.sample),
+                                            pixels.channels, 1};
+  const std::size_t axes = pixels.channels == 1 ? 2 : 3;
+  return nb::cast(nb::ndarray<nb::numpy>(pixels.data, axes, sides.data(), capsule_of(std::move(image)),
+                                         strides.data(), dtype_of(pixels.sample)),
                   nb::rv_policy::reference);
 }
 

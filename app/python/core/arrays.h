@@ -2,14 +2,13 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include "images/image.h"
 #include "images/plane.h"
-#include "images/tensor.h"
 
 namespace imgpipe::python {
 
@@ -22,8 +21,8 @@ class ImageArray {
   explicit ImageArray(nb::handle array, const std::string& argument = "array");
 
   [[nodiscard]] const Shape& shape() const { return shape_; }
-  // Views the pixels, after copying them once if their memory order needs it (transposed, mirrored,
-  // unaligned).
+  // Returns a view of the pixels, which are copied once if their memory order requires it (transposed,
+  // mirrored, unaligned).
   [[nodiscard]] ConstHostView view();
   // Whether view() copies nothing.
   [[nodiscard]] bool is_readable_in_place() const;
@@ -36,9 +35,9 @@ class ImageArray {
 // The dtype of a sample type. Throws nb::type_error for bfloat16, which numpy does not have.
 [[nodiscard]] nb::dlpack::dtype dtype_of(Sample sample);
 
-// Returns an array of an image's or a tensor's pixels: H x W for one channel, otherwise H x W x C; a tensor
-// has its dimensions. `owner` owns the memory, which the array keeps alive.
-[[nodiscard]] nb::object array_of(ConstHostView pixels, const std::optional<TensorType>& tensor,
-                                  std::shared_ptr<const void> owner);
+// Returns the owner of an array's memory, for nb::ndarray.
+[[nodiscard]] nb::capsule capsule_of(std::shared_ptr<const void> owner);
+// Returns an image's pixels as an array: H x W for one channel, otherwise H x W x C.
+[[nodiscard]] nb::object array_of(std::shared_ptr<Image> image);
 
 }  // namespace imgpipe::python

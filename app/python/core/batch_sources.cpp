@@ -41,7 +41,8 @@ ArraySource BatchSources::file(nb::handle object) {
   try {
     const Source& source =
         files_.emplace(i, Source::from(object, "sources[" + std::to_string(i) + "]")).first->second;
-    return {.open = [&source](const DecodeOptions& options) { return source.open(options); }};
+    return {.open = [&source](const DecodeOptions& options) { return source.open(options); },
+            .close = [&source] { source.close(); }};
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_TypeError)) throw;
     raised_[i] = nb::borrow(error.value());

@@ -27,7 +27,7 @@ class BatchSources {
 
   [[nodiscard]] const std::vector<ArraySource>& items() const { return items_; }
   [[nodiscard]] const std::string& name(std::size_t i) const;
-  // Returns the exception of source i, which has failed with `error`.
+  // Returns the exception for source i, which failed with `error`.
   [[nodiscard]] nb::object exception(std::size_t i, const Error& error, bool with_index) const;
 
  private:
@@ -36,7 +36,7 @@ class BatchSources {
 
   std::deque<ImageArray> arrays_;
   std::map<std::size_t, Source> files_;
-  std::map<std::size_t, nb::object> raised_;  // by file objects that could not be read
+  std::map<std::size_t, nb::object> raised_;  // exceptions of file objects that could not be read
   std::vector<ArraySource> items_;
 };
 

@@ -1,4 +1,4 @@
-// Reading and writing of image files.
+// Reads and writes image files.
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -26,7 +26,6 @@
 #include "images/formats/codec_table.h"
 #include "images/formats/image_inspection.h"
 #include "images/text.h"
-#include "pipeline/image_io.h"
 
 namespace imgpipe::python {
 namespace {
@@ -68,7 +67,7 @@ void each_without_gil(std::size_t count, int threads, const std::function<std::s
   }
 }
 
-// The threads for each of `count` items that share those of a call.
+// Returns the threads for each of `count` items that share those of a call.
 int threads_per_item(int threads, std::size_t count) {
   return static_cast<int>(
       std::max<std::size_t>(1, static_cast<std::size_t>(threads) / std::max<std::size_t>(count, 1)));
@@ -76,15 +75,9 @@ int threads_per_item(int threads, std::size_t count) {
 
 // ---- decode -------------------------------------------------------------------------------------------
 
-Acceptance acceptance_of(const std::string& name) {
-  if (name == "lenient") return Acceptance::lenient;
-  return name == "pillow" ? Acceptance::pillow : Acceptance::strict;
-}
-
 void init_decoding(Decoding* self, int channels, std::int64_t page, bool orient, const std::string& accept,
                    std::int64_t max_pixels, std::vector<int> bands, bool colors_only) {
-  DecodeOptions options = usual_decoding();
-  options.accept = acceptance_of(accept);
+  DecodeOptions options = decode_options(accept);
   options.orient = orient;
   options.max_pixels = max_pixels;
   options.bands = std::move(bands);
@@ -96,9 +89,7 @@ void init_decoding(Decoding* self, int channels, std::int64_t page, bool orient,
 using DecodedTuple = nb::typed<nb::tuple, nb::any, std::vector<std::string>>;
 
 DecodedTuple tuple_of(Decoded decoded) {
-  const ConstHostView pixels = std::as_const(*decoded.image).untyped_view();
-  return nb::make_tuple(array_of(pixels, std::nullopt, std::move(decoded.image)),
-                        std::move(decoded.warnings));
+  return nb::make_tuple(array_of(std::move(decoded.image)), std::move(decoded.warnings));
 }
 
 DecodedTuple decode_one(nb::handle object, const Decoding& decoding, int threads) {
@@ -116,7 +107,10 @@ nb::typed<nb::list, DecodedTuple> decode_list(const nb::typed<nb::sequence, nb::
   std::vector<Decoded> decoded(sources.size());
   each_without_gil(
       sources.size(), threads, [&](std::size_t i) { return sources[i].name; },
-      [&](std::size_t i) { decoded[i] = decode(sources[i], decoding, per_item); });
+      [&](std::size_t i) {
+        decoded[i] = decode(sources[i], decoding, per_item);
+        sources[i].close();
+      });
   nb::list results;
   for (Decoded& one : decoded) results.append(tuple_of(std::move(one)));
   return results;
@@ -149,8 +143,7 @@ class PageReader {
 nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object, const std::string& accept) {
   const Source source = Source::from(object);
   const ImageInspection image = without_gil(source.name, [&] {
-    DecodeOptions options = usual_decoding();
-    options.accept = acceptance_of(accept);
+    DecodeOptions options = decode_options(accept);
     options.max_pixels = kMostPixels;  // describes images that read() rejects
     return inspect_image(source.is_in_memory() ? InputFile::borrowed(source.bytes())
                                                : open_for_inspection(source.path, options, InputKind::any),

@@ -10,6 +10,7 @@
 
 #include "app/image/image_settings.h"
 #include "app/process_options/options_digest.h"
+#include "app/python/core/devices.h"
 #include "app/python/core/encoding.h"
 #include "app/python/core/errors.h"
 #include "app/python/core/existing_files.h"
@@ -81,8 +82,9 @@ nb::list Pipeline::convert(nb::handle source, const nb::bytes& path, bool overwr
   try {
     const nb::gil_scoped_release others_run;
     if (!overwrite) check_new(options.output.path);
-    const std::unique_ptr<Engine> engine =
-        make_engine(choose_device(device_ == "auto" ? "cpu" : device_), threads_);
+    const std::string device = device_ == "auto" ? "cpu" : device_of_call(device_);
+    const std::unique_ptr<Engine> engine = make_engine(choose_device(device), threads_);
+    if (engine->implementation() == "cuda") note_device_use();
     run(job, file, settings.decode, *engine);
   } catch (const FileExists&) {
     raise_file_exists(options.output.path);

@@ -10,10 +10,12 @@
 #include "images/formats/codec_table.h"
 #include "images/formats/pending_input.h"
 #include "images/memory/available_memory.h"
+#include "images/text.h"
 #include "images/unreachable.h"
 #include "kernels/gray/gray.h"
 #include "pipeline/host/chunk_reading.h"
 #include "pipeline/host/ordered_run.h"
+#include "pipeline/image_io.h"
 #include "pipeline/memory_need.h"
 
 namespace imgpipe::python {
@@ -180,6 +182,19 @@ InputFile open_pages_file(const Source& source) {
 }
 
 }  // namespace
+
+Acceptance acceptance_of(std::string_view name) {
+  if (name == "strict") return Acceptance::strict;
+  if (name == "lenient") return Acceptance::lenient;
+  if (name == "pillow") return Acceptance::pillow;
+  throw Error(ErrorKind::usage, "accept: expected strict, lenient or pillow, got " + printable(name));
+}
+
+DecodeOptions decode_options(std::string_view acceptance) {
+  DecodeOptions options = usual_decoding();
+  options.accept = acceptance_of(acceptance);
+  return options;
+}
 
 Decoded decode(const Source& source, const Decoding& decoding, int threads) {
   if (decoding.page > 0) return SourcePages(source, decoding).decode(decoding.page, threads);

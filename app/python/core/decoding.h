@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/python/core/sources.h"
@@ -13,9 +14,14 @@
 
 namespace imgpipe::python {
 
+// Returns the meaning of "strict", "lenient" or "pillow". Throws Error(usage) for another name.
+[[nodiscard]] Acceptance acceptance_of(std::string_view name);
+// The program's usual options with this acceptance.
+[[nodiscard]] DecodeOptions decode_options(std::string_view acceptance);
+
 struct Decoding {
   DecodeOptions options;
-  int channels = 0;  // of the result; 0: those of the image
+  int channels = 0;  // of the result; 0: as in the image
   std::int64_t page = 0;
 };
 
@@ -24,11 +30,11 @@ struct Decoded {
   std::vector<std::string> warnings;  // tolerated damage
 };
 
-// Decodes one page of the source. Colour becomes grey by the stage `gray`, grey three equal channels; missing
-// alpha is opaque. Throws Error(input) and Error(memory), without the source's name.
+// Decodes one page of the source. Colour becomes grey by the stage `gray`, grey becomes three equal channels,
+// and missing alpha is opaque. Throws Error(input) and Error(memory), without the source's name.
 [[nodiscard]] Decoded decode(const Source& source, const Decoding& decoding, int threads);
 
-// The pages of a source, which this reads one at a time. The source must outlive it.
+// Reads the pages of a source, one at a time. The source must outlive it.
 class SourcePages {
  public:
   // Throws Error(input) and Error(memory).
@@ -37,7 +43,7 @@ class SourcePages {
   [[nodiscard]] std::int64_t size() const { return pages_ ? pages_->size() : 1; }
   // The tolerated damage of the list of pages; empty: none.
   [[nodiscard]] std::string warning() const { return pages_ ? pages_->warning() : ""; }
-  // Decodes page `index`, from 0. Throws Error(input) if it does not exist, and as decode(). Thread-safe.
+  // Decodes page `index`, from 0. Throws Error(input) if it does not exist, and like decode(). Thread-safe.
   [[nodiscard]] Decoded decode(std::int64_t index, int threads) const;
 
  private:

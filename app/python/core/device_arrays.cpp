@@ -147,13 +147,8 @@ DeviceResult DeviceResult::expanded() const {
 
 nb::object DeviceResult::array() const {
   check_process();
-  auto owned = std::make_unique<std::shared_ptr<ResultBlock>>(block);
-  const nb::capsule owner(owned.get(), [](void* pointer) noexcept {
-    delete static_cast<std::shared_ptr<ResultBlock>*>(pointer);
-  });
-  (void)owned.release();
   const std::vector<std::size_t> sides(shape.begin(), shape.end());
-  return nb::cast(nb::ndarray<nb::array_api>(data, sides.size(), sides.data(), owner, nullptr,
+  return nb::cast(nb::ndarray<nb::array_api>(data, sides.size(), sides.data(), capsule_of(block), nullptr,
                                              device_dtype(sample), nb::device::cuda::value, session->index));
 }
 

@@ -1,4 +1,4 @@
-// Arrays in the memory of a CUDA device, the caller's and ours.
+// Arrays in the memory of a CUDA device: the caller's, and results.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace imgpipe::python {
 
 namespace nb = nanobind;
 
-// An array of the caller, from DLPack or the CUDA Array Interface. Keeps it alive.
+// An array of the caller, from DLPack or the CUDA Array Interface. Keeps the array alive.
 struct DeviceInput {
   // `array`: a capsule of __dlpack__(), on a CUDA device. Throws nb::type_error, whose message begins with
   // `argument`, for samples that imgpipe does not have.
@@ -59,7 +59,7 @@ struct DeviceResult {
   // Element i of the first axis, or `count` of them.
   [[nodiscard]] DeviceResult at(std::int64_t i) const;
   [[nodiscard]] DeviceResult slice(std::int64_t first, std::int64_t count) const;
-  // The same with another axis in front.
+  // The same elements with a new first axis.
   [[nodiscard]] DeviceResult expanded() const;
   // An object with __dlpack__(), which keeps the block alive.
   [[nodiscard]] nb::object array() const;

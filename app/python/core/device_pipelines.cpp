@@ -15,13 +15,13 @@
 
 #include "app/python/core/batch_sources.h"
 #include "app/python/core/bindings.h"
+#include "app/python/core/decoding.h"
 #include "app/python/core/device_arrays.h"
 #include "app/python/core/devices.h"
 #include "app/python/core/pipelines.h"
 #include "images/error.h"
 #include "images/rounded_up.h"
 #include "pipeline/device.h"
-#include "pipeline/image_io.h"
 #include "pipeline/jobs/lane_batches.h"
 
 namespace imgpipe::python {
@@ -78,7 +78,7 @@ class BatchResults {
     }
   }
 
-  // Returns a DeviceResult of all; or a list of them, None for failed images; or None if `out` has them.
+  // Returns one DeviceResult, a list of them with None for failed images, or None if `out` has the results.
   [[nodiscard]] nb::object result() const {
     if (stacked_ && out_ == nullptr) {
       std::vector<std::int64_t> shape = shape_of(*stacked_);
@@ -128,7 +128,7 @@ bool is_on_device(nb::handle source) {
   return nb::isinstance<DeviceInput>(source);
 }
 
-// Returns produce(stream), once the work is done that it ordered on the stream.
+// Returns produce(stream), after the work that it ordered on the stream is done.
 nb::object from_producer(const std::string& device, const nb::callable& produce) {
   std::shared_ptr<const StreamHandle> stream;
   ResultMemory* results = nullptr;

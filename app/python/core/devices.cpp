@@ -3,6 +3,7 @@
 #include <atomic>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include <unistd.h>
@@ -55,18 +56,25 @@ void note_device_use() {
   user = ::getpid();
 }
 
+std::string device_of_call(const std::string& device) {
+  const std::optional<Backend> backend = choose_device(device).backend;
+  if (backend == Backend::cuda) check_process();
+  const pid_t process = user;
+  return !backend && process != 0 && process != ::getpid() ? "cpu" : device;
+}
+
 DeviceSession& device_session(const std::string& device) {
   const DeviceChoice choice = choose_device(device);
   if (choice.backend != Backend::cuda || choice.cuda_devices.size() > 1)
     throw Error(ErrorKind::usage, "--device: expected cuda or cuda:N, got " + device);
   check_process();
-  const std::lock_guard lock(mutex);
   const int index = find_cuda_device(choice.cuda_index()).index;
+  note_device_use();  // before the lock, which a process that forks now would inherit
+  const std::lock_guard lock(mutex);
   const auto found = sessions().find(index);
   if (found != sessions().end()) return found->second;
   DeviceSession& session = sessions().emplace(index, make_session(index)).first->second;
   apply_limit(session);
-  note_device_use();
   return session;
 }
 

@@ -1,4 +1,4 @@
-// What the module keeps of each CUDA device: lanes, and memory for results.
+// The state that the module keeps for each CUDA device: lanes, and memory for results.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,11 @@ struct DeviceSession {
 
 // Throws Error(device) in a process forked after a session was made, or after note_device_use().
 void check_process();
-// Remembers that this process has used a device without a session.
+// Records that this process has used a device without a session.
 void note_device_use();
+// Returns the device on which a call runs: with "auto", a process forked after the use of a device runs on
+// the CPU. Throws as check_process() for a CUDA device.
+[[nodiscard]] std::string device_of_call(const std::string& device);
 
 // The limit of device memory besides the context and results, for each device.
 [[nodiscard]] std::int64_t device_memory_limit();

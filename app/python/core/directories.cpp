@@ -24,6 +24,7 @@
 #include "app/options/name_ranges.h"
 #include "app/process_options/tensor_options.h"
 #include "app/python/core/bindings.h"
+#include "app/python/core/decoding.h"
 #include "app/python/core/devices.h"
 #include "app/python/core/errors.h"
 #include "images/error.h"
@@ -106,7 +107,7 @@ class DirectoryRun {
                                      settings());
   }
 
-  // Takes results for a while. Returns false after the last one.
+  // Takes results for up to kPollInterval. Returns false after the last one.
   bool work() {
     const Clock::time_point end = Clock::now() + kPollInterval;
     while (batch_ && !batch_->finished() && Clock::now() < end) {
@@ -235,8 +236,8 @@ Format format_of(const std::string& name) {
   throw Error(ErrorKind::usage, "format: " + none_of(name, names));
 }
 
-// The options of the program that the arguments of imgpipe.run_directory() stand for. The others keep their
-// defaults, which are the program's.
+// Returns the program's options for the arguments of imgpipe.run_directory(). Other options keep the
+// program's defaults.
 ProcessOptions options_of(const nb::dict& given) {
   ProcessOptions options;
   options.input.more_paths = expand_ranges(path_of(option<nb::bytes>(given, "input")));
@@ -247,9 +248,7 @@ ProcessOptions options_of(const nb::dict& given) {
   options.input.exclude = option<std::vector<std::string>>(given, "exclude");
   options.stages.list = option<std::string>(given, "stages");
   options.stages.steps = parse_stages(options.stages.list);
-  options.decode.accept = option<bool>(given, "lenient")  ? Acceptance::lenient
-                          : option<bool>(given, "pillow") ? Acceptance::pillow
-                                                          : Acceptance::strict;
+  options.decode.accept = acceptance_of(option<std::string>(given, "accept"));
   OutputOptions& output = options.output;
   output.path = path_of(option<nb::bytes>(given, "output"));
   if (const auto format = option<std::optional<std::string>>(given, "format"))
@@ -278,7 +277,6 @@ void check_replaceable(DirectoryRun& run) {
     const nb::gil_scoped_release others_run;
     run.check_replaceable();
   } catch (const Error& error) {
-    const nb::gil_scoped_acquire locked;
     if (error.kind() != ErrorKind::usage) throw;
     PyErr_SetObject(PyExc_FileExistsError, nb::steal(PyObject_Str(exception_of(error).ptr())).ptr());
     throw nb::python_error();

@@ -5,6 +5,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <nanobind/stl/string.h>
 
@@ -60,9 +61,11 @@ nb::object path_object(const std::string& path) {
 }
 
 nb::object exception_of(const Error& error, const std::string& path) {
-  std::string message = python_message(error.what());
+  std::string message = error.what();
+  if (error.kind() == ErrorKind::input && !path.empty() && message.starts_with(path + ": "))
+    message.erase(0, path.size() + 2);  // first, since a path may contain the name of an option
+  message = python_message(std::move(message));
   if (error.kind() == ErrorKind::input) {
-    if (!path.empty() && message.starts_with(path + ": ")) message.erase(0, path.size() + 2);
     const bool is_missing = !path.empty() && message == "cannot open: " + system_reason(ENOENT);
     return nb::module_::import_("imgpipe._errors")
         .attr(is_missing ? "MissingFileError" : "DecodeError")(message,

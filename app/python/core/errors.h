@@ -14,7 +14,7 @@ namespace nb = nanobind;
 // Returns a path as os.fsdecode() does, because a path may hold any bytes.
 [[nodiscard]] nb::object path_object(const std::string& path);
 
-// Returns the exception for `error`, of which `path` names the source ("" if it has no name): DecodeError for
+// Returns the exception for `error` of the source `path` ("" if it has no name): DecodeError for
 // Error(input); ValueError, MemoryError, RuntimeError or OSError for the other kinds. Needs the GIL.
 [[nodiscard]] nb::object exception_of(const Error& error, const std::string& path = {});
 // Sets exception_of() as Python's current exception.

@@ -1,4 +1,4 @@
-// Outputs that must not replace a file.
+// Checks that an output does not replace a file.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ class IdleSets {
     return taken;
   }
 
-  // Returns the sets that are no longer kept: those used least recently.
+  // Returns the surplus sets, those used least recently.
   [[nodiscard]] Sets keep(Sets added) noexcept {
     Sets surplus;
     const std::lock_guard lock(mutex_);
@@ -49,14 +49,14 @@ class IdleSets {
   // their sets can neither be used nor destroyed.
   void before_fork() {
     mutex_.lock();
-    block_pool().lock();  // of `new`, which other threads may be using
+    block_pool().before_fork();  // that of `new`
   }
   void in_parent() {
-    block_pool().unlock();
+    block_pool().after_fork();
     mutex_.unlock();
   }
   void in_child() {
-    block_pool().unlock();
+    block_pool().after_fork();
     for (IdleThreads& set : idle_) (void)set.threads.release();
     idle_.clear();
     mutex_.unlock();

@@ -1,4 +1,4 @@
-// Threads and engines that are kept between the calls of a process.
+// Keeps threads and engines between the calls of a process.
 #pragma once
 
 #include <list>
@@ -15,11 +15,11 @@ struct IdleThreads {
   std::unique_ptr<BatchThreads> threads;
 };
 
-// Holds threads for one call, alone, and keeps them for a later one however the call ends. Used without the
-// GIL: its destructor may join threads.
+// Holds threads exclusively for one call, and keeps them for a later one however the call ends. Used without
+// the GIL: its destructor may join threads.
 class ThreadsLease {
  public:
-  // Takes idle threads or makes new ones. Throws as BatchThreads().
+  // Takes idle threads or makes new ones. Throws like BatchThreads().
   ThreadsLease(const std::string& device, int threads);
   ~ThreadsLease();
   ThreadsLease(const ThreadsLease&) = delete;

@@ -9,9 +9,9 @@
 
 namespace imgpipe::python {
 
-// Returns the threads for a call: `requested`, or as many as this process may use if that is 0.
+// Returns the number of threads for a call: `requested`, or as many as this process may use if that is 0.
 [[nodiscard]] int call_threads(int requested);
-// Returns the threads that pay for one image of `pixels` pixels: at most call_threads().
+// Returns the number of threads that speed up one image of `pixels` pixels: at most call_threads().
 [[nodiscard]] int image_threads(int requested, std::int64_t pixels);
 
 struct ItemFailure {
@@ -20,8 +20,8 @@ struct ItemFailure {
 };
 
 // Calls work(0) to work(count - 1), which may throw, on up to `threads` threads, in the order of the items.
-// After a failure or a signal (such as Ctrl-C) starts no further item. Returns once all have ended, with the
-// first of the failed items. Called without the GIL.
+// After a failure or a signal (such as Ctrl-C) starts no further item. Returns the first of the failed items,
+// once all items have ended. Called without the GIL.
 [[nodiscard]] std::optional<ItemFailure> run_items(std::size_t count, int threads,
                                                    const std::function<void(std::size_t)>& work);
 

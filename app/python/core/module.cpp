@@ -11,6 +11,7 @@ NB_MODULE(_core, module) {
   // Since Python 3.12 the interpreter refuses it; nanobind's types belong to one interpreter.
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0)
     throw nanobind::import_error("imgpipe cannot be imported in a subinterpreter; use processes");
+  nanobind::set_leak_warnings(false);  // daemon threads may have objects when the process ends
   python::register_exceptions();
   module.attr("VERSION") = imgpipe::kPythonVersion;
   python::bind_archives(module);

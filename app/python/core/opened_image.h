@@ -13,7 +13,7 @@
 
 namespace imgpipe::python {
 
-// Returns whether a source is an array of pixels instead of a file: a numpy array that is not 1-D.
+// Returns whether a source is an array of pixels, not a file: a numpy array that is not 1-D.
 [[nodiscard]] bool has_pixels(nb::handle source);
 
 class OpenedImage {
@@ -21,7 +21,7 @@ class OpenedImage {
   // `source`: an array of pixels, or a file. Raises DecodeError with its name. `pipeline` must outlive this.
   OpenedImage(Pipeline& pipeline, nb::handle source);
 
-  // The memory that run() takes, the result included.
+  // The memory that run() takes, including the result.
   [[nodiscard]] std::int64_t needed_bytes(int threads) const { return job_->needed_bytes(threads); }
   // Call it once.
   [[nodiscard]] nb::object run(int threads, nb::handle out);

@@ -8,6 +8,8 @@
 
 #include "app/python/core/arrays.h"
 #include "app/python/core/bindings.h"
+#include "app/python/core/decoding.h"
+#include "app/python/core/devices.h"
 #include "app/python/core/errors.h"
 #include "app/python/core/idle_threads.h"
 #include "app/python/core/opened_image.h"
@@ -16,7 +18,6 @@
 #include "images/error.h"
 #include "images/image.h"
 #include "pipeline/device.h"
-#include "pipeline/image_io.h"
 #include "pipeline/jobs/array_job.h"
 
 namespace imgpipe::python {
@@ -32,13 +33,6 @@ int thread_count(const std::string& device, int threads) {
 std::optional<TensorLayout> layout_of(const std::optional<std::string>& name) {
   if (!name) return std::nullopt;
   return *name == "NCHW" ? TensorLayout::nchw : TensorLayout::nhwc;
-}
-
-DecodeOptions decode_options(const std::string& accept) {
-  DecodeOptions options = usual_decoding();
-  if (accept == "lenient") options.accept = Acceptance::lenient;
-  if (accept == "pillow") options.accept = Acceptance::pillow;
-  return options;
 }
 
 Pipeline::Pipeline(const std::string& stages, std::string device, int threads,
@@ -101,8 +95,12 @@ nb::object Pipeline::run_job(ArrayJob& job, int threads, const std::optional<Out
   {
     const nb::gil_scoped_release others_run;
     if (!target) memory = std::make_shared<Image>(type.frame, result_memory());
-    const ThreadsLease lease(device_, threads);
+    const ThreadsLease lease(device_of_call(device_), threads);
+    RunReport chosen;  // has the device that "auto" chose
+    if (report == nullptr && device_ == "auto") report = &chosen;
     job.run(lease->runner(), target ? target->first : memory->untyped_view(), report);
+    if (device_.starts_with("cuda") || (report != nullptr && report->implementation == "cuda"))
+      note_device_use();
   }
   if (target) return out->object();
   std::byte* const data = memory->untyped_view().data;

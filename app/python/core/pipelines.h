@@ -21,8 +21,8 @@ namespace imgpipe::python {
 // Thread-safe: concurrent calls use different threads.
 class Pipeline {
  public:
-  // Throws as parse_stages() and Runner(), and nb::type_error for stages that make bfloat16. `layout` and
-  // `accept`: "" or None for the defaults.
+  // Throws like parse_stages(), Runner() and acceptance_of(), and nb::type_error for stages that make
+  // bfloat16.
   Pipeline(const std::string& stages, std::string device, int threads,
            const std::optional<std::string>& layout, const std::string& accept);
 
@@ -59,9 +59,8 @@ class Pipeline {
   ArrayPlans plans_;
 };
 
-// Return the meaning of arguments of Pipeline, which Python has checked.
+// Returns the meaning of Pipeline's `layout`, which Python has checked.
 [[nodiscard]] std::optional<TensorLayout> layout_of(const std::optional<std::string>& name);
-[[nodiscard]] DecodeOptions decode_options(const std::string& accept);
 
 // Shows warnings about accepted damage as DamageWarning. Needs the GIL.
 void warn_of_damage(const std::string& name, const std::vector<std::string>& warnings);

@@ -79,11 +79,8 @@ nb::object new_array(std::byte* data, const ArrayType& type, std::shared_ptr<con
   std::size_t axes = 0;
   if (items) sides[axes++] = *items;
   for (const std::int64_t side : type.axes()) sides[axes++] = static_cast<std::size_t>(side);
-  auto held = std::make_unique<std::shared_ptr<const void>>(std::move(owner));
-  const nb::capsule capsule(
-      held.get(), [](void* pointer) noexcept { delete static_cast<std::shared_ptr<const void>*>(pointer); });
-  (void)held.release();
-  return nb::cast(nb::ndarray<nb::numpy>(data, axes, sides.data(), capsule, nullptr, dtype_of(type.sample)),
+  return nb::cast(nb::ndarray<nb::numpy>(data, axes, sides.data(), capsule_of(std::move(owner)), nullptr,
+                                         dtype_of(type.sample)),
                   nb::rv_policy::reference);
 }
 

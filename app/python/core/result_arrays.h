@@ -1,4 +1,4 @@
-// Results of pipelines as numpy arrays, new or the caller's.
+// Results of pipelines as numpy arrays: new arrays, or the caller's.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ namespace nb = nanobind;
 [[nodiscard]] std::pmr::memory_resource* result_memory();
 void trim_result_memory();
 
-// Returns a numpy array of the memory at `data`, which `owner` owns. With `items`: of that many arrays of the
-// type, one after the other.
+// Returns a numpy array of the memory at `data`, which `owner` owns. With `items`: an array of that many
+// arrays of the type, one after the other.
 [[nodiscard]] nb::object new_array(std::byte* data, const ArrayType& type, std::shared_ptr<const void> owner,
                                    std::optional<std::size_t> items = std::nullopt);
 
-// An array of the caller that takes a result, or with `of_items` a result per element of its first axis.
+// An array of the caller that receives a result or, with `of_items`, one per element of its first axis.
 class OutArray {
  public:
   // Throws nb::type_error unless `object` is a writable array of a type that results have, on the CPU, and

@@ -115,4 +115,8 @@ std::unique_ptr<Reader> Source::open(const DecodeOptions& options) const {
   return open_reader(*file_, options);
 }
 
+void Source::close() const noexcept {
+  if (!is_in_memory()) file_.reset();
+}
+
 }  // namespace imgpipe::python

@@ -17,7 +17,7 @@ namespace imgpipe::python {
 
 namespace nb = nanobind;
 
-// Returns the path for functions that take "-" for a standard stream, of a file of any name.
+// Returns a path to a file of any name for functions that take "-" for a standard stream.
 [[nodiscard]] std::string file_path(std::string path);
 
 // Keeps the caller's object alive, and a buffer locked, without a copy. Made and destroyed with the GIL; the
@@ -35,7 +35,7 @@ class Source {
   Source& operator=(const Source&) = delete;
   ~Source() = default;
 
-  // For DecodeError: the path as given, or the name of a file object. Empty: bytes in memory.
+  // The name in a DecodeError: the path as given, or the name of a file object. Empty: bytes in memory.
   std::string name;
   // The file to read; empty: the bytes are in memory.
   std::string path;
@@ -48,6 +48,8 @@ class Source {
   // Opens the reader, which this must outlive, as the program does: a large raw Netpbm file stays on disk.
   // Throws the errors of bytes() and open_reader().
   [[nodiscard]] std::unique_ptr<Reader> open(const DecodeOptions& options) const;
+  // Frees a path's file, which the readers of open() need.
+  void close() const noexcept;
 
  private:
   struct Release {

@@ -87,8 +87,8 @@ nb::dict type_of_parameter(const Stage& stage, std::size_t i) {
 
 using Values = std::vector<std::pair<std::string, std::vector<std::string>>>;
 
-// Returns the text of a step in which each named parameter has a value, or it and the following ones have a
-// list of values. Throws Error(usage).
+// Returns the text of a step. Each named parameter has one value, or a list of values for it and the
+// parameters that follow. Throws Error(usage).
 std::string step_text(const std::string& name, const Values& values) {
   const Stage* const stage = find_stage(name);
   if (stage == nullptr || !stage->selectable) throw Error(ErrorKind::usage, "unknown stage " + name);

@@ -3,7 +3,7 @@ import operator
 import re
 from typing import SupportsIndex
 
-__all__ = ["LARGEST", "bounded", "integer", "memory_bytes", "one_of", "shown", "text"]
+__all__ = ["LARGEST", "acceptance", "bounded", "integer", "memory_bytes", "one_of", "shown", "text"]
 
 LARGEST = 2**31 - 1
 
@@ -33,7 +33,7 @@ def shown(value: object) -> str:
 
 
 def bounded(name: str, value: SupportsIndex, low: int, high: int) -> int:
-    """Return an int from `low` to `high`; LARGEST: no limit that users need to know."""
+    """Return an int from `low` to `high`; with LARGEST, messages name no upper limit."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -49,6 +49,14 @@ def one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
         got = repr(value) if isinstance(value, (str, int, float)) else type(value).__name__
         raise (ValueError if isinstance(value, str) else TypeError)(
             f"{name}: expected {', '.join(map(repr, allowed[:-1]))} or {allowed[-1]!r}, got {got:.40}")
+
+
+def acceptance(lenient: object) -> str:
+    """Return the name in _core of a value of the argument `lenient`."""
+    if lenient is False:
+        return "strict"
+    one_of("lenient", lenient, (False, True, "pillow"))
+    return "lenient" if lenient is True else "pillow"
 
 
 def memory_bytes(value: int | str) -> int:

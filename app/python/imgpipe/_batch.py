@@ -13,10 +13,10 @@ __all__ = ["Batch", "batch_arguments", "batch_result"]
 class Batch(NamedTuple):
     """The result of Pipeline.batch() with on_error="return" or "skip".
 
-    images:  an array (N, ...), or a list if the shapes differ. With "return" the rows of failed images are zero, and
-             entries of a list None; with "skip" it has only the others.
-    errors:  by source: None, or the exception.
-    indices: by row of images: the index of its source.
+    images:  an array (N, ...), or a list if the shapes differ. With "return", the rows of failed images are zero, or
+             their entries in a list are None; with "skip", failed images have no rows.
+    errors:  one entry per source: None, or the exception.
+    indices: one entry per row of images: the index of its source.
     """
 
     images: Any

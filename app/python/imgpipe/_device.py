@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments import acceptance
 from ._arrays import image_array, is_image
 from ._device_array import DeviceArray, device_input, wait_for_stream
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DeviceBatches", "decode", "memory_limit", "trim"]
 
-_MAX_THREADS = 8  # that read and stage sources; more do not make a device faster
+_MAX_THREADS = 8  # threads that read and stage sources; more do not make a device faster
 
 
 class DeviceBatches:
@@ -54,8 +55,7 @@ def decode(sources: list[Any], *, device: str, mode: str | None, orient: bool, l
     stages = {None: "none", "L": "gray", "RGB": "rgb"}.get(mode)
     if stages is None:
         raise ValueError(f"mode: expected None, L or RGB with a CUDA device, got {mode}")
-    accept = lenient if isinstance(lenient, str) else "lenient" if lenient else "strict"
-    batches = DeviceBatches(stages, device, threads, None, accept, stream, orient)
+    batches = DeviceBatches(stages, device, threads, None, acceptance(lenient), stream, orient)
     images, errors = batches.batch(sources, None, None, None, len(sources) > 1)
     for error in errors or ():
         if error is not None:
@@ -64,16 +64,16 @@ def decode(sources: list[Any], *, device: str, mode: str | None, orient: bool, l
 
 
 def trim() -> None:
-    """Return memory that is kept for later calls, on the host and on devices, and end idle threads."""
+    """Free the memory that is kept for later calls, on the host and on devices, and end idle threads."""
     _core.trim_host()
     _core.trim_devices()
 
 
 def memory_limit(limit: int | None = None) -> int:
-    """Return the most bytes of memory that imgpipe takes on each CUDA device, besides results and the CUDA context.
+    """Return the limit, in bytes, of imgpipe's memory on each CUDA device, besides results and the CUDA context.
 
     limit: the new limit, at least 64 MiB; None: unchanged. The default is 400 MiB. An image that needs more raises
-    MemoryError. Raises ValueError.
+    MemoryError. Raises ValueError for a smaller limit than 64 MiB.
     """
     if limit is not None:
         if limit < 64 << 20:

@@ -17,11 +17,11 @@ class DeviceArray:
     """An array in the memory of a CUDA device: the result of a pipeline.
 
     Other libraries use its memory without a copy: torch.from_dlpack(array), cupy.from_dlpack(array), or through
-    __cuda_array_interface__. It is complete when it is returned, so that any stream can read it at once. It owns its
-    memory, together with the arrays of other libraries that were made from it; the memory is not used again before all
-    work is done that any stream had queued when the last of them was deleted.
+    __cuda_array_interface__. It is complete when it is returned, so any stream can read it at once. It owns its memory,
+    together with the arrays of other libraries that were made from it. After the last of them is deleted, the memory is
+    reused only after all work that any stream had queued by then.
 
-    shape:  as of numpy arrays.
+    shape:  as for numpy arrays.
     dtype:  a numpy dtype, or the string "bfloat16", which numpy does not have.
     device: "cuda:0".
     """
@@ -50,7 +50,7 @@ class DeviceArray:
         return self.shape[0]
 
     def __getitem__(self, index: SupportsIndex | slice | None) -> "DeviceArray":
-        """Element `index` of the first axis, a slice of consecutive ones, or (None) all with another axis in front.
+        """Return element `index` of the first axis, a slice of it, or (None) the array with a new first axis.
 
         The result shares the memory.
         """
@@ -154,6 +154,8 @@ def device_input(source: Any, device: str, argument: str) -> "_core.DeviceInput 
         return None
     if interface.get("stream") is not None:
         _core.wait_for_stream(device, interface["stream"])
+    if argument == "out" and interface["data"][1]:
+        raise ValueError("out: the array is read-only")
     kind, shape = interface["typestr"], list(interface["shape"])
     strides = interface.get("strides")
     if strides is None:

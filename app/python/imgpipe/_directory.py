@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, SupportsIndex
 
 from . import _core
-from ._arguments import integer, memory_bytes, one_of, text
+from ._arguments import acceptance, integer, memory_bytes, one_of, text
 from ._stages import Stages, stages_text
 
 __all__ = ["Summary", "run_directory"]
@@ -19,7 +19,7 @@ class Summary:
     done:     images that were written.
     skipped:  images whose outputs existed (skip_existing=True).
     failed:   (path, reason) of each image without an output, and of each directory that cannot be read.
-    pixels:   of the inputs that are done.
+    pixels:   the number of pixels in the inputs that are done.
     seconds:  the time of the call.
     warnings: lines about images that were written: damage that was accepted, samples reduced to 8 bits.
     """
@@ -45,38 +45,40 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
     The files are byte for byte those of `imgpipe INPUT OUTPUT --stages ...` with the same options.
 
     input:         a directory, or a pattern such as "scans/*.tif". A directory contributes the files whose extension is
-                   that of an image format, without hidden ones.
-    output:        the directory of the results. It is made if needed, and need not be empty.
+                   that of an image format, except hidden ones.
+    output:        the directory of the results. It is created if needed, and need not be empty.
     stages:        the stages as text, or a list of ops.
-    format:        of the results: "png", "jpeg", ... Default: the format of each input, or PNG if it cannot be written.
+    format:        of the results: "png", "jpeg", ... Default: the format of each input, or PNG if that cannot be
+                   written.
     name:          the names of the results, with fields: "{dir}/{stem}_small.{ext}". Default: "{dir}/{stem}.{ext}", or
                    "{stem}.{ext}" with recursive=False.
-    recursive:     also the images in subdirectories.
+    recursive:     process the images in subdirectories too.
     include:       patterns as in .gitignore; only files that match one are inputs.
-    exclude:       patterns of files and directories to leave out.
+    exclude:       patterns of files and directories to skip.
     overwrite:     also replace files that imgpipe did not write; otherwise only results of the same inputs.
-    skip_existing: leave out images whose results exist.
+    skip_existing: skip images whose results exist.
     quality:       of JPEG and lossy WebP, 1 to 100; default 90.
-    metadata:      keep metadata and colour profiles.
-    lenient:       True: keep the readable part of damaged files. "pillow": accept what Pillow accepts.
-    device:        "cpu", "reference", "auto", "cuda" (all devices), "cuda:N" or "cuda:N,M". Devices are used as by the
-                   program; their memory is returned at the end.
+    metadata:      preserve metadata and colour profiles.
+    lenient:       True: decode the readable part of damaged files. "pillow": accept the files that Pillow accepts.
+    device:        "cpu", "reference", "auto", "cuda" (all devices), "cuda:N" or "cuda:N,M". The run uses devices as the
+                   program does, and frees their memory at the end.
     jobs:          the number of images that are processed at a time; 0: as many as threads.
     threads:       the number of CPU threads; 0: as many as this process may use.
-    memory:        limits the memory of images in progress: bytes, or text such as "1.5G". None: half of what is free.
+    memory:        limits the memory of images in progress: bytes, or text such as "1.5G". None: half of the available
+                   memory.
     on_error:      "return": Summary.failed lists failed images. "raise": the first one ends the run.
-    progress:      called in this thread at most every 50 ms with the numbers of ended and of all images. An exception
-                   ends the run.
+    progress:      called in this thread, at most every 50 ms, with the number of ended images and that of all images.
+                   An exception ends the run.
 
     Ctrl-C ends the run after the images in progress; finished results remain.
 
-    Raises ValueError if no image is found, or two results would have the same name, or one would replace an input;
-    FileExistsError if an existing file may not be replaced; all these before any file is written. Raises DecodeError
-    for the first failed image with on_error="raise", OSError if results cannot be written, RuntimeError for a device.
+    Before any file is written, raises ValueError if no image is found, two results would have the same name, or a
+    result would replace an input. Also before that, raises FileExistsError if an existing file may not be replaced.
+    Raises DecodeError for the first failed image with on_error="raise", OSError if results cannot be written,
+    RuntimeError for a device.
     """
     start = time.perf_counter()
     one_of("on_error", on_error, ("raise", "return"))
-    one_of("lenient", lenient, (False, True, "pillow"))
     if quality is not None and not 1 <= integer("quality", quality) <= 100:
         raise ValueError(f"quality: expected 1 to 100, got {integer('quality', quality)}")
     for argument, value in {"jobs": jobs, "threads": threads}.items():
@@ -89,7 +91,7 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
         "include": _patterns("include", include), "exclude": _patterns("exclude", exclude),
         "overwrite": bool(overwrite), "skip_existing": bool(skip_existing),
         "quality": None if quality is None else integer("quality", quality), "metadata": bool(metadata),
-        "lenient": lenient is True, "pillow": lenient == "pillow", "device": text("device", device, "cpu"),
+        "accept": acceptance(lenient), "device": text("device", device, "cpu"),
         "jobs": integer("jobs", jobs), "threads": integer("threads", threads),
         "memory": 0 if memory is None else memory_bytes(memory), "fail_fast": on_error == "raise"}
     done, skipped, failed, pixels, warnings = _core.run_directory(options, progress)

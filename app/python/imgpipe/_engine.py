@@ -1,4 +1,4 @@
-"""What runs a pipeline: the host, or a device."""
+"""The engines that run a pipeline: the host, or a device."""
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ __all__ = ["DeviceEngine", "Engine", "HostEngine", "Opened"]
 
 
 class Opened(Protocol):
-    """An image that is opened, but not decoded."""
+    """An opened image that is not decoded yet."""
 
     def needed_bytes(self, threads: int) -> int: ...  # of host memory, the result included
     def run(self, threads: int) -> Any: ...

@@ -1,4 +1,4 @@
-"""Reading and writing of image files."""
+"""Reads and writes image files."""
 import dataclasses
 import operator
 import os
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, _device
-from ._arguments import LARGEST, bounded, one_of, shown, text
+from ._arguments import LARGEST, acceptance, bounded, shown, text
 from ._arrays import image_array
 from ._device_array import DeviceArray
 from ._errors import DamageWarning
@@ -42,7 +42,6 @@ Bands: TypeAlias = Union[Literal["color"], SupportsIndex, Sequence[SupportsIndex
 
 MAX_PIXELS = 268_435_456
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
-_ACCEPT: dict[Lenient, str] = {False: "strict", True: "lenient", "pillow": "pillow"}
 
 
 def _optional(name: str, value: SupportsIndex | None, low: int, high: int) -> int | None:
@@ -58,12 +57,6 @@ def _channels(mode: str | None) -> int:
     return channels
 
 
-def _accept(lenient: Lenient) -> str:
-    if lenient is not False:
-        one_of("lenient", lenient, tuple(_ACCEPT))
-    return _ACCEPT[lenient]
-
-
 def _bands(bands: Bands) -> list[int]:
     if bands is None or bands == "color":
         return []
@@ -75,7 +68,7 @@ def _bands(bands: Bands) -> list[int]:
 
 def _decoding(mode: str | None, page: SupportsIndex, orient: bool, lenient: Lenient, max_pixels: SupportsIndex,
               bands: Bands) -> _core.Decoding:
-    return _core.Decoding(_channels(mode), bounded("page", page, 0, LARGEST), bool(orient), _accept(lenient),
+    return _core.Decoding(_channels(mode), bounded("page", page, 0, LARGEST), bool(orient), acceptance(lenient),
                           bounded("max_pixels", max_pixels, 1, 2**34), _bands(bands), bands == "color")
 
 
@@ -122,15 +115,15 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
     """Decode an image file and return its pixels.
 
     source:  a path, the bytes of a file (any object with the buffer protocol, or a 1-D uint8 array), or a binary file
-             object, which is read from its position to its end. The format is detected from the content.
-    mode:    "L", "LA", "RGB" or "RGBA": convert to these channels. Colour becomes grey as by the stage gray, which is
-             Pillow's rule; grey becomes three equal channels; alpha is dropped, or opaque if the image has none. None:
+             object. A file object is read from its position to its end. The format is detected from the content.
+    mode:    "L", "LA", "RGB" or "RGBA": convert to these channels. Colour becomes grey by the stage gray, which follows
+             Pillow's rule. Grey becomes three equal channels. Alpha is dropped, or opaque if the image has none. None:
              the channels of the image; palettes and CMYK become RGB or RGBA.
-    page:    the page of a TIFF, from 0. Other formats have one page; of an animation, the first frame is read.
+    page:    the page of a TIFF, from 0. Other formats have one page: the image, or the first frame of an animation.
     orient:  apply the EXIF orientation.
     lenient: False rejects damaged files. True decodes the intact parts and fills the rest with mid-grey. "pillow"
              accepts the JPEG and PNG files that Pillow 13 accepts, with its pixels.
-    device:  "cpu", "cuda" or "cuda:N", on whose `stream` the image is decoded.
+    device:  "cpu", "cuda" or "cuda:N". A CUDA device decodes the image on its `stream`.
     max_pixels: larger images are rejected.
     bands:   the samples of a TIFF's pixel, from 1: one number for grey, three for RGB, or "color" for the colours and
              alpha only. None: images whose bands would not all be preserved are rejected.
@@ -138,9 +131,9 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
     Returns a C-contiguous array of uint8, or of uint16 if the file has more than 8 bits per sample: HxW for one
     channel, otherwise HxWxC. Colour profiles and gamma are not applied.
 
-    Raises DecodeError for a file that is damaged, unsupported, unreadable or too large (MissingFileError, which is also
-    a FileNotFoundError, if it does not exist), TypeError and ValueError for an invalid argument, and MemoryError. Warns
-    with DamageWarning of each damage that was accepted.
+    Raises DecodeError for a file that is damaged, unsupported, unreadable or too large. If the file does not exist,
+    this is a MissingFileError, which is also a FileNotFoundError. Raises TypeError and ValueError for an invalid
+    argument, and MemoryError. Issues a DamageWarning for each damage that was accepted.
     """
     if device != "cpu":
         return _on_device([source], device, mode, page, orient, lenient, stream, max_pixels, bands, 0)[0]
@@ -171,8 +164,7 @@ def decode(data: Any, *, mode: str | None = None, page: SupportsIndex = 0, orien
     threads: the number of threads; 0: as many as this process may use.
 
     The other parameters are those of read(). Returns an array, or a list of arrays for a list. Raises the errors of
-    read(). If images of a list fail, the error names the path or the number of the first of them, and no image is
-    returned.
+    read(). If images of a list fail, the error names the path or the number of the first one, and no image is returned.
     """
     if device != "cpu":
         many = list(data) if _is_list(data) else [data]
@@ -231,8 +223,8 @@ def pages(source: Source, *, mode: Mode | None = None, orient: bool = True, leni
           max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None) -> Pages:
     """Return the pages of a file as a sequence that decodes each page when it is accessed.
 
-    The parameters are those of read(). Raises DecodeError here if the list of pages is damaged, and when a page is
-    accessed if that page is. With lenient=True the pages before a damaged part of the list are used.
+    The parameters are those of read(). Raises DecodeError if the list of pages is damaged; accessing a damaged page
+    raises it too. With lenient=True, the pages before a damaged part of the list are used.
     """
     result = Pages(source, _decoding(mode, 0, orient, lenient, max_pixels, bands))
     if damage := result._reader.warning:
@@ -250,12 +242,12 @@ class ImageInfo:
     channels: int  # 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA, as read() returns them
     dtype: str  # "uint8" or "uint16", as read() returns it
     bits_per_sample: int  # as stored
-    pages: int  # those of pages(): 1 except for a TIFF
+    pages: int  # the length of pages(): 1 except for a TIFF
     images: int  # pages, or the frames of an animation
     orientation: int  # EXIF's, as stored: 1 (upright) to 8
     profile: str | None  # the name of the ICC profile
     progressive: bool  # progressive JPEG or interlaced PNG
-    path: str | None = None  # None: not a path
+    path: str | None = None  # None if the source is not a path
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -266,13 +258,13 @@ class ImageInfo:
 def info(source: Source, *, lenient: Lenient = False) -> ImageInfo:
     """Return the properties of an image file from its header, without decoding it.
 
-    source:  as for read(). Of a large file only the headers are read. The position of a file object is restored if that
-             is possible.
+    source:  as for read(). Only the headers of a large file are read. The position of a file object is restored if
+             possible.
     lenient: as for read(): also describe files that are damaged in their headers.
 
     Raises DecodeError for a file that is missing, not an image, or damaged in its headers.
     """
-    accept = _accept(lenient)
+    accept = acceptance(lenient)
     if isinstance(source, (str, os.PathLike)):
         return ImageInfo(**_core.inspect(source, accept), path=os.fsdecode(source))
     tell, seek = getattr(source, "tell", None), getattr(source, "seek", None)
@@ -291,7 +283,7 @@ def _metadata_source(metadata: object) -> object:
     if not isinstance(metadata, ImageInfo):
         return metadata
     if metadata.path is None:
-        raise ValueError("metadata: this ImageInfo is not of a path; pass the bytes of the file")
+        raise ValueError("metadata: this ImageInfo has no path; pass the bytes of the file")
     return metadata.path
 
 
@@ -316,7 +308,7 @@ def encode(image: Image | list[Image] | tuple[Image, ...], format: str = "png", 
     quality:  of JPEG, 1 to 100; default 90. A WebP is lossy with a quality, otherwise lossless.
     level:    the compression of PNG, TIFF and WebP, 0 (fastest) to 9 (smallest); default 1.
     metadata: a source (as for read()) or its ImageInfo: preserve the metadata that the program would preserve. The
-              array is taken to be upright, as read() returns it.
+              image is assumed to be upright, as read() returns it.
     threads:  the number of threads; 0: as many as this process may use. The bytes do not depend on it.
 
     Raises ValueError if the format cannot hold the image without loss of bits, colour or alpha, or for an invalid
@@ -343,8 +335,8 @@ def write(path: str | os.PathLike[str], image: Image, *, quality: SupportsIndex 
     overwrite: replace an existing file, which keeps its permissions; otherwise it is an error.
     format:    the format if the path has no such extension.
 
-    The other parameters are those of encode(). The pixels go to a temporary file in the same directory, which is
-    renamed; it is not synced to the disk.
+    The other parameters are those of encode(). The image is written to a temporary file in the same directory, which is
+    then renamed. It is not synced to the disk.
 
     Raises the errors of encode(), FileExistsError, and OSError if the file cannot be written.
     """

@@ -21,11 +21,11 @@ class LoaderBatch(NamedTuple):
     """A batch of a Loader.
 
     images:  as Pipeline.batch() returns them: an array (N, ...), or a list if the shapes differ.
-    keys:    N names: of a directory's image below the directory, of a listed file as given, the number of another
-             listed source, or the key of a shard's sample.
+    keys:    N names: the path of an image below the directory, a listed path as given, the number of another listed
+             source, or the key of a shard's sample.
     members: N dictionaries with the other members of each sample of a shard, by extension: {"cls": b"7"}.
-    errors:  N entries, each None or, with on_error="return", the exception of a failed sample. With on_error="skip" the
-             exceptions of the samples that were left out.
+    errors:  N entries, each None or, with on_error="return", the exception of a failed sample. With on_error="skip",
+             the exceptions of the skipped samples.
     """
 
     images: Any
@@ -35,7 +35,7 @@ class LoaderBatch(NamedTuple):
 
 
 class LoaderState(TypedDict):
-    """A position between two batches of a Loader, as values of JSON."""
+    """A position between two batches of a Loader, as JSON values."""
 
     sources: int
     shuffle: bool
@@ -73,37 +73,37 @@ class Loader:
 
     sources:    a directory, whose images are found in all its subdirectories and sorted by the bytes of their names; a
                 sequence of sources (paths, bytes, ...); or tar shards: a name or pattern such as
-                "shard-{0000..0099}.tar" or "train/*.tar", or a sequence of them. Members of a shard belong to one
-                sample if they are consecutive and their names are equal up to the first dot of the last component; the
-                rest is the extension. The first member whose extension is that of an image format, or else ends with
-                one ("left.png"), is the image; samples without an image are skipped.
-    pipeline:   a Pipeline. Its on_error decides what becomes of samples that fail; its device, where the batches are.
-    batch_size: the number of samples in a batch. The last batch may have fewer, and on_error="skip" leaves some out.
-    shuffle:    permute the samples, differently in every epoch: all samples of a list or directory; of shards their
-                order, and then the samples of each `shuffle_buffer` consecutive samples of the stream.
-    shuffle_buffer: see there. Up to twice this many samples are in memory: about 0.5 KB each, and of compressed shards
-                also their data. With prefetch also the names in the next three shards: up to 16,384 members of each
-                (5 MB), or 16 MB of a compressed one. The memory for the files of a batch is kept for later batches.
-    seed:       of the order, and of `boxes` and `flips`. An int from 0.
-    shard:      (rank, world): this loader yields one of `world` disjoint parts that together are complete. Every
-                world-th sample of the order, or every world-th shard; if there are fewer shards than ranks, some ranks
+                "shard-{0000..0099}.tar" or "train/*.tar", or a sequence of them. Consecutive members of a shard belong
+                to one sample if their names are equal up to the first dot of the last component; the rest is the
+                extension. The first member whose extension is that of an image format, or else ends with one
+                ("left.png"), is the image; samples without an image are skipped.
+    pipeline:   a Pipeline. Its on_error determines what happens to samples that fail; its device holds the batches.
+    batch_size: the number of samples in a batch. The last batch may have fewer; on_error="skip" omits some.
+    shuffle:    permute the samples, differently in every epoch. A list or directory is permuted as a whole. For shards,
+                first their order is permuted, then each `shuffle_buffer` consecutive samples of the stream.
+    shuffle_buffer: see `shuffle`. Up to twice this many samples are in memory: about 0.5 KB each, and for compressed
+                shards also their data. With prefetch also the names in the next three shards: up to 16,384 members of
+                each (5 MB), or 16 MB of a compressed one. The memory for the files of a batch is kept for later batches.
+    seed:       determines the order, `boxes` and `flips`. An int from 0.
+    shard:      (rank, world): this loader yields one of `world` disjoint parts, which together are the data set: every
+                world-th sample of the order, or every world-th shard. If there are fewer shards than ranks, some ranks
                 share one.
     prefetch:   the number of batches that threads make while the caller uses the current one. 0: the calling thread
-                makes each batch when it is asked for.
-    drop_last:  leave out the last batch if it is not full.
-    boxes:      None, or a function of (height, width, random) that returns the box (top, left, height, width) which is
-                cropped from the image before the first stage. `random` is a random.Random that depends on the seed, the
-                epoch and the sample only, so that the order, threads and ranks do not matter.
+                makes each batch on request.
+    drop_last:  skip the last batch if it is not full.
+    boxes:      None, or a function of (height, width, random) that returns the box (top, left, height, width) to crop
+                from the image before the first stage. `random` is a random.Random that depends only on the seed, the
+                epoch and the sample, not on the order, threads or ranks.
     flips:      None, or a function of (height, width, random) that returns whether to mirror the image, called after
                 `boxes` for each sample.
 
-    The batches depend on the arguments and the epoch only, not on threads. A Loader is pickled by its arguments and its
-    position. An iteration that is left early ends its threads; the next one begins the epoch again, unless
+    The batches depend only on the arguments and the epoch, not on threads. A Loader is pickled by its arguments and its
+    position. Leaving an iteration early ends its threads; the next iteration begins the epoch again, unless
     load_state_dict() moved the position.
 
     Raises TypeError and ValueError for wrong arguments, and OSError for directories and shards that cannot be opened.
-    During the iteration errors of samples are raised as Pipeline.batch() raises them. A damaged shard raises
-    DecodeError; with another on_error than "raise" the rest of the shard is skipped with a DamageWarning.
+    The iteration raises errors of samples as Pipeline.batch() does. A damaged shard raises DecodeError; with
+    on_error="skip" or "return", the rest of the shard is skipped with a DamageWarning.
     """
 
     def __init__(self, sources: str | os.PathLike[str] | Sequence[Any], pipeline: BatchPipeline,
@@ -149,17 +149,17 @@ class Loader:
             self._continues = False
 
     def state_dict(self) -> LoaderState:
-        """Return the position after the last batch that was yielded, as values of JSON."""
+        """Return the position after the last batch that was yielded, as JSON values."""
         epoch, start, within = self._position
         return {"sources": self._samples.count, "shuffle": self._shuffle, "shuffle_buffer": self._shuffle_buffer,
                 "seed": self._seed, "shard": [self._rank, self._world], "epoch": epoch, "start": list(start),
                 "within": within}
 
     def load_state_dict(self, state: LoaderState) -> None:
-        """Let the next iteration continue at the position that another Loader's state_dict() returned.
+        """Set the position of the next iteration to the one that another Loader's state_dict() returned.
 
         The samples that follow are those that were not yet yielded, in the same order. batch_size, prefetch and the
-        pipeline may differ. Raises ValueError if the sources, shuffle, shuffle_buffer, seed or shard do.
+        pipeline may differ. Raises ValueError if the sources, shuffle, shuffle_buffer, seed or shard differ.
         """
         given, present = dict(state), dict(self.state_dict())
         for name in ("sources", "shuffle", "shuffle_buffer", "seed", "shard"):
@@ -224,7 +224,7 @@ class Loader:
                            [loaded.members[i] for i in result.indices], errors)
 
     def _chosen(self, order: Order, loaded: Loaded) -> dict[str, list[Any]]:
-        """Return the boxes and flips of a batch, as far as there are functions for them."""
+        """Return the boxes and flips of a batch, if there are functions for them."""
         chosen: dict[str, list[Any]] = {name: [] for name in self._choices}
         if chosen:
             for seed, source in zip(loaded.seeds, loaded.sources):

@@ -11,7 +11,7 @@ __all__ = ["Result", "map_sources"]
 
 
 class Result(NamedTuple):
-    """An item of Pipeline.map(): its source, and the image or the error (the other one is None)."""
+    """A result of Pipeline.map(): the source, and either the image or the error; the other one is None."""
 
     source: Any
     image: Any
@@ -29,7 +29,7 @@ class _Item:
 
 
 class _Run:
-    """Opens images as threads are free, and runs them in their order as the memory suffices. No thread ever waits."""
+    """Opens images when threads are free, and runs them in order when the memory suffices. No thread ever waits."""
 
     def __init__(self, engine: Engine, workers: int, memory: int | None) -> None:
         self._engine, self._memory = engine, memory
@@ -49,7 +49,7 @@ class _Run:
         return item
 
     def take(self, item: _Item) -> Result:
-        """Wait for the result; its memory is the caller's then."""
+        """Wait for the result, whose memory then belongs to the caller."""
         result = item.result.result()
         self._admit(item.needed)
         return result
@@ -70,6 +70,8 @@ class _Run:
             item.opened = opened
         except Exception as error:
             item.result.set_result(Result(item.source, None, error))
+        except BaseException as error:  # SystemExit of a file object's read(): take() raises it
+            item.result.set_exception(error)
         if self._memory is not None:
             self._admit(0)
         elif item.opened:
@@ -82,9 +84,11 @@ class _Run:
             item.result.set_result(Result(item.source, opened.run(self._threads_each), None))
         except Exception as error:
             item.result.set_result(Result(item.source, None, error))
+        except BaseException as error:
+            item.result.set_exception(error)
 
     def _admit(self, freed: int) -> None:
-        """Free memory, and begin the images that it suffices for."""
+        """Free memory, and begin the images that now fit."""
         if self._memory is None:
             return
         with self._lock:
@@ -121,7 +125,7 @@ def _results(engine: Engine, sources: Iterator[Any], workers: int, ordered: bool
     try:
         are_left = True
         while True:
-            # One source for each result, and more as long as no result is ready: a slow source delays none.
+            # One source for each result, and more as long as no result is ready: a slow source delays no result.
             while are_left and len(items) < prefetch:
                 try:
                     items.append(run.begin(next(sources)))

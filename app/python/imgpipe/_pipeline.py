@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import integer, memory_bytes, one_of, text
+from ._arguments import acceptance, integer, memory_bytes, one_of, text
 from ._arrays import image_array
 from ._batch import batch_arguments, batch_result
 from ._device import DeviceBatches
@@ -34,8 +34,8 @@ class Pipeline:
               if there is only one. None: as normalize makes it, otherwise (H, W, C), or (H, W) for one channel.
     on_error: what batch() does when an image fails: "raise" the error of the first, "return" errors with the
               results, or "skip" these images.
-    lenient:  which damaged files are accepted: none (False); True: their readable part, with a DamageWarning; or
-              "pillow": those that Pillow accepts, with its pixels.
+    lenient:  False rejects damaged files. True decodes their readable part, with a DamageWarning. "pillow" accepts
+              those that Pillow accepts, with its pixels.
     stream:   with a CUDA device: the stream that its work is ordered on; None: the caller's current one.
 
     A Pipeline can be used by several threads at once, and is pickled by its arguments. Raises TypeError and ValueError
@@ -48,12 +48,11 @@ class Pipeline:
                  stream: object = None) -> None:
         one_of("layout", layout, (None, "NHWC", "NCHW"))
         one_of("on_error", on_error, ("raise", "return", "skip"))
-        one_of("lenient", lenient, (False, True, "pillow"))
         self._stages = stages_text(stages)
         self._device = text("device", device, "cpu")
         self._threads = integer("threads", threads)
         self._layout, self._on_error, self._lenient, self._stream = layout, on_error, lenient, stream
-        accept = lenient if isinstance(lenient, str) else "lenient" if lenient else "strict"
+        accept = acceptance(lenient)
         self._core = _core.Pipeline(self._stages, self._device, self._threads, layout, accept)
         self._engine: Engine = HostEngine(self._core)
         if self._device.startswith("cuda"):
@@ -95,9 +94,9 @@ class Pipeline:
         array: uint8, uint16 or float32 (white is 1), HxW or HxWxC with 1 to 4 channels (grey, grey and alpha, RGB,
                RGBA): a numpy array, a PIL image, an object that numpy.asarray() accepts; with a CUDA device also an
                array on that device. It is not modified.
-        out:   an array for the result, of its shape and type; it is returned. Rows may be apart.
+        out:   an array for the result, of its shape and type; it is returned. There may be gaps between its rows.
 
-        Returns a new array, HxW for one channel and else HxWxC (see `layout`), with the sample type that the stages
+        Returns a new array, HxW for one channel, otherwise HxWxC (see `layout`), with the sample type that the stages
         produce; with a CUDA device a DeviceArray. Raises TypeError and ValueError for an array that is not an image or
         that the stages do not accept, RuntimeError for a device that cannot be used, and MemoryError.
         """
@@ -107,7 +106,7 @@ class Pipeline:
         """Run the stages over an image in memory and return (result, report).
 
         The result is a numpy array, on every device. The report is a dictionary with the device, steps, contrast ranges
-        and times. Otherwise like calling the pipeline.
+        and times. Otherwise the same as calling the pipeline.
         """
         start = time.perf_counter()
         result, report = self._core.run_with_report(image_array(array))
@@ -126,15 +125,15 @@ class Pipeline:
 
     def convert(self, source: Source, path: str | os.PathLike[str], *, overwrite: bool = False,
                 quality: SupportsIndex | None = None, metadata: bool = True) -> None:
-        """Run the stages over an image file and write a file, the same, byte for byte, as the program's.
+        """Run the stages over an image file and write the same file as the program, byte for byte.
 
         path:      its extension determines the format. The file appears complete or not at all.
         overwrite: replace an existing file; otherwise it is an error.
         quality:   of JPEG and lossy WebP, 1 to 100; default 90.
-        metadata:  keep the metadata and the colour profile that still describe the result.
+        metadata:  preserve the metadata and the colour profile that still describe the result.
 
-        Raises the errors of read(), FileExistsError, and OSError if the file cannot be written. Warns of accepted damage
-        with DamageWarning, and of what the file does not preserve with UserWarning.
+        Raises the errors of read(), FileExistsError, and OSError if the file cannot be written. Issues a DamageWarning
+        for accepted damage, and a UserWarning for data that the file does not preserve.
         """
         if not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"path: expected str or os.PathLike, got {type(path).__name__}")
@@ -155,9 +154,9 @@ class Pipeline:
         flips:   N bools: which results are mirrored horizontally, before normalize or at the end.
         out:     an array (N, ...) for the results; it is returned.
 
-        Returns an array (N, ...), or a list of arrays if their shapes differ. With on_error="return" and "skip" a Batch
-        with the errors: with "return", rows of failed images are zero, and entries of a list None; with "skip" there
-        are no rows for them.
+        Returns an array (N, ...), or a list of arrays if their shapes differ. With on_error="return" or "skip", returns
+        a Batch with the errors. With "return", the rows of failed images are zero, or their entries in a list are None;
+        with "skip", failed images have no rows.
 
         With on_error="raise", raises the error of the first image that fails, with its index: DecodeError, ValueError
         for a box outside the image, TypeError or MemoryError. Always raises TypeError for a source of another type.
@@ -168,17 +167,18 @@ class Pipeline:
 
     def map(self, sources: Iterable[Any], *, workers: SupportsIndex = 0, ordered: bool = True,
             prefetch: SupportsIndex | None = None, memory: int | str | None = None) -> Iterator[Result]:
-        """Decode and run images in threads, and iterate over Result(source, image, error).
+        """Decode and run images on threads, and iterate over Result(source, image, error).
 
         sources:  as for batch(); may be endless. The calling thread takes them, as far ahead as `prefetch` allows.
-        workers:  the number of threads; 0: the pipeline's `threads`, which they share otherwise.
-        ordered:  yield results in the order of the sources, or as they are completed.
-        prefetch: the most images that are in progress or wait to be yielded; None: twice as many as workers.
-        memory:   the most bytes of these images (500000000 or "1.5G"), besides their files. An image
-                  that alone needs more fails with MemoryError.
+        workers:  the number of threads; 0: the pipeline's `threads`. Otherwise these workers share the pipeline's
+                  `threads`.
+        ordered:  yield results in the order of the sources; False: in the order of completion.
+        prefetch: the largest number of images in progress or waiting to be yielded; None: twice as many as workers.
+        memory:   the limit of these images' memory, besides their files: 500000000 bytes, or text such as "1.5G". An
+                  image that alone needs more fails with MemoryError.
 
-        Of a failed image, `error` is the exception and `image` None; the iteration goes on. Closing the iterator, or an
-        exception in the loop, ends the threads after the images that they have begun.
+        For a failed image, `error` is the exception and `image` is None; the iteration continues. Closing the iterator,
+        or an exception in the loop, ends the threads after the images that they have begun.
         """
         return map_sources(self._engine, sources, integer("workers", workers), ordered,
                            None if prefetch is None else integer("prefetch", prefetch),

@@ -5,7 +5,7 @@ __all__ = ["Report"]
 
 
 class Device(TypedDict):
-    """What ran the steps."""
+    """The device that ran the steps."""
 
     implementation: str  # "cpu", "cuda", "reference"
     name: str

@@ -15,7 +15,7 @@ UNSHUFFLED_BLOCK = 256  # samples of shards that are indexed at a time
 
 
 class Order(NamedTuple):
-    """What determines the order of an epoch's samples in one process."""
+    """The parameters that determine the order of an epoch's samples in one process."""
 
     seed: int
     epoch: int
@@ -89,7 +89,7 @@ class ListedSamples:
 
 
 class ShardImage:
-    """The image of a sample as a binary file object, whose name errors show."""
+    """The image of a sample as a binary file object, whose name appears in errors."""
 
     __slots__ = ("_shard_view", "name")  # the core takes the data from _shard_view, without a copy
 
@@ -112,7 +112,7 @@ class ShardSamples:
     """The samples of tar shards by WebDataset's rule: consecutive members whose names are equal up to the first dot of
     their last component.
 
-    Blocks hold consecutive samples. Data of a shard that is not compressed is read when a block's samples are loaded.
+    Blocks hold consecutive samples. For an uncompressed shard, data is read when a block's samples are loaded.
     """
 
     first: list[int] = [0, 0]  # a shard, and a sample in it

@@ -59,7 +59,7 @@ def stages_text(value: Stages) -> str:
 
 
 def op(stage: str, **values: object) -> Op:
-    """Return a stage with these values; parameters that are not given have their defaults."""
+    """Return a stage with these values; other parameters have their defaults."""
     texts = [(name, _texts(f"{stage}: {name}", value)) for name, value in values.items()]
     return Op(_core.step_text(stage, texts))
 
