@@ -1,4 +1,4 @@
-// Reads tar shards for imgpipe._samples.
+// Reads tar shards for imgpipe._samples and _shard_members.
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -168,10 +168,11 @@ std::int64_t end_of(const Part& part) {
 void read_run(int file, std::span<const Part> parts, std::span<std::byte> gap) {
   std::vector<iovec> rest;
   std::int64_t at = parts.front().offset;
+  std::int64_t end = at;
   for (const Part& part : parts) {
-    if (!rest.empty() && part.offset > end_of(*(&part - 1)))
-      rest.push_back({gap.data(), static_cast<std::size_t>(part.offset - end_of(*(&part - 1)))});
+    if (part.offset > end) rest.push_back({gap.data(), static_cast<std::size_t>(part.offset - end)});
     rest.push_back({part.data, static_cast<std::size_t>(part.size)});
+    end = end_of(part);
   }
   for (auto first = rest.begin(); first != rest.end();) {
     const ssize_t got = ::preadv(file, &*first, static_cast<int>(rest.end() - first), at);
@@ -208,8 +209,7 @@ void read_from(const std::string& path, std::span<const Part> parts) {
 // than to read files into them. Used with the GIL.
 class PartReader {
  public:
-  // Reads parts of shards, each (path, offset, size), and returns a list of memoryviews. Opens each shard
-  // once.
+  // Reads parts of shards, each (path, offset, size), and returns a list of memoryviews. Opens a shard once.
   nb::list read(const std::vector<std::tuple<nb::bytes, std::int64_t, std::int64_t>>& parts) {
     std::int64_t total = 0;
     for (const auto& [path, offset, size] : parts) total += size;

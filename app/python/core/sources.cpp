@@ -12,7 +12,7 @@
 namespace imgpipe::python {
 namespace {
 
-constexpr const char* kView = "_view";  // of imgpipe._samples.ShardImage: its data, which read() copies
+constexpr const char* kView = "_shard_view";  // of imgpipe._samples.ShardImage: its data, which read() copies
 
 std::string class_name(nb::handle object) {
   return nb::cast<std::string>(object.type().attr("__name__"));
@@ -78,7 +78,7 @@ void Source::take_file_object(nb::handle object, const std::string& argument) {
   const std::string remedy = "a file object in text mode; open it with mode \"rb\"";
   nb::object content;
   try {
-    content = nb::hasattr(object, kView) ? object.attr(kView) : object.attr("read")();
+    content = nb::hasattr(object.type(), kView) ? object.attr(kView) : object.attr("read")();
   } catch (const nb::python_error& error) {
     if (error.matches(PyExc_UnicodeDecodeError)) throw wrong(argument, remedy);
     throw;

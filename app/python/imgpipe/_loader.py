@@ -83,7 +83,7 @@ class Loader:
                 first their order is permuted, then each `shuffle_buffer` consecutive samples of the stream.
     shuffle_buffer: see `shuffle`. Up to twice this many samples are in memory: about 0.5 KB each, and for compressed
                 shards also their data. With prefetch also the names in the next three shards: up to 16,384 members of
-                each (5 MB), or 16 MB of a compressed one.
+                each (5 MB), or 16 MB of a compressed one. Memory for the files of a batch is kept for later batches.
     seed:       determines the order, `boxes` and `flips`. An int from 0.
     shard:      (rank, world): this loader yields one of `world` disjoint parts, which together are the data set: every
                 world-th sample of the order, or every world-th shard. If there are fewer shards than ranks, some ranks

@@ -91,14 +91,14 @@ class ListedSamples:
 class ShardImage:
     """The image of a sample as a binary file object, whose name appears in errors."""
 
-    __slots__ = ("_view", "name")  # the core takes the data from _view, without a copy
+    __slots__ = ("_shard_view", "name")  # the core takes the data from _shard_view, without a copy
 
     def __init__(self, name: str, data: bytes | memoryview) -> None:
         self.name = name
-        self._view = data
+        self._shard_view = data
 
     def read(self) -> bytes:
-        return bytes(self._view)
+        return bytes(self._shard_view)
 
 
 class ShardSample(NamedTuple):
