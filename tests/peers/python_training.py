@@ -133,7 +133,7 @@ def main():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         shards = write_shards(pathlib.Path(directory), files, options.shards)
         loader = imgpipe.Loader(shards, imgpipe.Pipeline(TENSOR_STAGES, device="cuda"), options.batch, shuffle=True,
-                                seed=1, drop_last=True, flips=random_flip)
+                                seed=1, drop_last=True, flips=random_flip, prefetch=6)
         print(f"{torch.cuda.get_device_name()}, {options.images} JPEGs of 500 x 375 in {options.shards} shards, "
               f"ResNet-18, batches of {options.batch}")
         training = Training()
