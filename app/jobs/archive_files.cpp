@@ -1,6 +1,8 @@
 #include "app/jobs/archive_files.h"
 
+#include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -12,9 +14,11 @@
 #include "app/jobs/result_files.h"
 #include "app/process_options/options_digest.h"
 #include "app/standard_streams.h"
+#include "images/codecs/sniff.h"
 #include "images/error.h"
 #include "images/files/archive_reader.h"
 #include "images/files/file.h"
+#include "images/formats/codec_table.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -59,6 +63,13 @@ void refuse_options(const ProcessOptions& options) {
   }
 }
 
+// The remedy for a missing format, --format, does not help other content.
+void check_has_image(std::span<const std::byte> input) {
+  if (input.empty()) throw Error(ErrorKind::input, "-: standard input is empty");
+  if (!is_archive(input) && codec_by_content(input) == nullptr)
+    throw Error(ErrorKind::input, "-: " + unknown_content_reason(input) + " and not a tar archive");
+}
+
 BatchFiles one_archive(const ProcessOptions& options) {
   const std::string& path = options.output.path;
   BatchFile file;
@@ -85,7 +96,9 @@ bool takes_archives(const ProcessOptions& options) {
   if (input.path == kStandardStream && input.more_paths.empty()) {
     if (options.output.path != kStandardStream) return !archive_ending(options.output.path).empty();
     check_stream(options.output.path);
-    return is_archive(peek_standard_input(kArchiveHeadBytes));
+    const std::vector<std::byte> head = peek_standard_input(kArchiveHeadBytes);
+    if (!options.output.format) check_has_image(head);
+    return is_archive(head);
   }
   const std::string* archive = nullptr;
   const std::string* other = nullptr;
@@ -119,6 +132,11 @@ BatchFiles find_archives(const ProcessOptions& options) {
                       (ending.empty() ? "" : "; compressed archives are only read"));
     return one_archive(options);
   }
+  // Otherwise `'*.tar' all.tar` would create a directory of that name.
+  if (is_archive_name(path) && options.input.more_paths.empty())
+    throw Error(ErrorKind::usage, printable(path) +
+                                      ": not a directory, but INPUT is a pattern or list; end "
+                                      "OUTPUT with / to create one");
   BatchFiles found = find_batch_files(options);
   for (const BatchFile& file : found.files) {
     if (archive_ending(file.input).empty()) refuse_mixture(found.files.front().input, file.input);

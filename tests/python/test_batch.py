@@ -160,6 +160,7 @@ def test_errors_among_good_images(tmp_path):
     with pytest.raises(DecodeError, match=r"gone.png: .*\(sources\[0\]\)") as raised:
         Pipeline("gray").batch([path])
     assert raised.value.path == str(path)
+    assert isinstance(raised.value, MissingFileError)
     wanted = Pipeline("gray")(array)
 
     class Unreadable(io.RawIOBase):
@@ -190,6 +191,16 @@ def test_errors_among_good_images(tmp_path):
     assert Pipeline("gray", on_error="return").batch([bad, bad]).images == [None, None]
     assert Pipeline("gray", on_error="skip").batch([bad, bad]).images == []
     assert Pipeline("gray", on_error="skip").batch([good, good]).images.shape == (2, 20, 30)
+
+
+def test_an_array_of_a_wrong_type_fails_alone():
+    array = noise((20, 30, 3))
+    for wrong, error in ((array.astype(np.float64), TypeError), (noise((4, 5, 6)), ValueError)):
+        with pytest.raises(error, match=r"^sources\[1\]: expected "):
+            Pipeline("gray").batch([encoded(array), wrong, array])
+        got = Pipeline("gray", on_error="skip").batch([encoded(array), wrong, array])
+        assert list(got.indices) == [0, 2] and type(got.errors[1]) is error
+        np.testing.assert_array_equal(got.images, [Pipeline("gray")(array)] * 2)
 
 
 def test_a_failure_after_the_rows_were_made():

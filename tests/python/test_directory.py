@@ -3,13 +3,14 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from imgpipe import DecodeError, Summary, run_directory
+from imgpipe import DecodeError, MissingFileError, Summary, run_directory
 from made import noise
 
 STAGES = "gray,contrast:clip=0.5,resize:31:17"
@@ -107,6 +108,31 @@ def test_refused_before_any_work(tree, tmp_path):
         with pytest.raises(TypeError, match=f"{name}: expected "):
             run_directory(**{"input": tree, "output": out, "stages": "gray", name: value})
     assert not out.exists()
+
+
+def test_a_missing_input(tree, tmp_path):
+    with pytest.raises(MissingFileError) as raised:
+        run_directory(tmp_path / "none", tmp_path / "out", "gray")
+    assert raised.value.path == str(tmp_path / "none")
+    with pytest.raises(ValueError, match="no images found"):
+        run_directory(tmp_path / "*.png", tmp_path / "out", "gray")
+    assert not (tmp_path / "out").exists()
+
+
+def test_results_that_cannot_be_written(many, tmp_path):
+    """A limit of the file size stands in for a full disk."""
+    code = f"""
+import resource, signal, imgpipe
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+try:
+    print(imgpipe.run_directory({str(many)!r}, {str(tmp_path / "out")!r}, "gray", jobs=1))
+except OSError as error:
+    print(type(error).__name__, error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("OSError "), done
+    assert files_of(tmp_path / "out") == {}
 
 
 def test_the_first_failure_can_end_it(tree, tmp_path):

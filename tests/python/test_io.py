@@ -571,6 +571,21 @@ def test_write_is_atomic(tmp_path):
     assert sorted(os.listdir(tmp_path)) == ["out.png"]
 
 
+def test_a_null_character_ends_no_path(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    imgpipe.write("in/x.png", noise((3, 3)))
+    for path in ("a\0.png", "a\0b/c.png"):
+        with pytest.raises(ValueError, match="^path: embedded null character$"):
+            imgpipe.write(path, noise((3, 3)), format="png")
+        with pytest.raises(ValueError, match="^path: embedded null character$"):
+            imgpipe.Pipeline("gray").convert("in/x.png", path)
+    for name, value in {"input": "in\0", "output": "out\0", "name": "{stem}\0.png"}.items():
+        with pytest.raises(ValueError, match=f"^{name}: embedded null character$"):
+            imgpipe.run_directory(**{"input": "in", "output": "out", "stages": "gray", name: value})
+    assert sorted(os.listdir(tmp_path)) == ["in"]
+
+
 def test_what_a_format_cannot_hold(tmp_path):
     grey, deep, alpha = noise((5, 5)), noise((5, 5), np.uint16), noise((5, 5, 4))
     colour = noise((5, 5, 3))

@@ -1,4 +1,6 @@
 """Loader: order, parts, positions, threads, tar shards."""
+import gzip
+import io
 import itertools
 import json
 import pickle
@@ -11,6 +13,7 @@ import time
 import warnings
 
 import numpy as np
+import PIL.Image
 import pytest
 
 import imgpipe
@@ -293,6 +296,25 @@ def test_a_damaged_shard(tmp_path, mode):
                 assert keys == ["0/0", "0/1", "0/2"] + [f"1/{sample}" for sample in range(5)]
                 assert [warning.category for warning in caught] == [DamageWarning]
                 assert str(caught[0].message).startswith(f"{names[0]}: damaged archive")
+
+
+def test_a_member_that_expands_too_far_fails_alone(tmp_path):
+    """An image is limited by the size in its header."""
+    image = io.BytesIO()
+    PIL.Image.fromarray(noise((9, 9))).save(image, "png")
+    good, mebibytes = image.getvalue().ljust(512, b"\0"), 260
+    header = tarfile.TarInfo("b.png")
+    header.size = len(good) + (mebibytes << 20)
+    write_shard(tmp_path / "c.tar", [("c.png", good)])
+    write_shard(tmp_path / "a.tar", [("a.png", good)])
+    first, last = (tmp_path / "a.tar").read_bytes()[:1024], (tmp_path / "c.tar").read_bytes()
+    zeros = gzip.compress(bytes(1 << 20))
+    (tmp_path / "a.tar.gz").write_bytes(
+        gzip.compress(first + header.tobuf() + good) + zeros * mebibytes + gzip.compress(last))
+    pipe = Pipeline("gray", on_error="skip")
+    assert keys_of(Loader(tmp_path / "a.tar.gz", pipe, 2)) == ["a", "c"]
+    with pytest.raises(DecodeError, match="a.tar.gz/b.png: too long: more than"):
+        keys_of(Loader(tmp_path / "a.tar.gz", Pipeline("gray"), 2))
 
 
 def test_a_missing_shard(tmp_path):

@@ -177,6 +177,29 @@ def in_another_process(pipe):
     return repr(pipe), pipe(noise((20, 30, 3)))
 
 
+def test_max_pixels():
+    array = noise((20, 30, 3))
+    pipe = Pipeline("gray", max_pixels=599)
+    for call in (pipe.read, lambda source: pipe.batch([source])):
+        with pytest.raises(imgpipe.DecodeError, match=r"too large: 30x20 pixels; raise max_pixels \(now 599\)"):
+            call(encoded(array))
+    np.testing.assert_array_equal(Pipeline("gray", max_pixels=600).read(encoded(array)), Pipeline("gray")(array))
+    pipe = Pipeline("resize:40:40", max_pixels=1599)
+    for call in (pipe, pipe.run, pipe.read, lambda source: pipe.batch([source])):
+        with pytest.raises(ValueError, match=r"raise max_pixels \(now 1599\)") as raised:
+            call(array)
+        assert type(raised.value) is ValueError
+    assert repr(pipe) == "Pipeline('resize:40:40', max_pixels=1599)"
+    assert pickle.loads(pickle.dumps(pipe)).max_pixels == 1599
+    with pytest.raises(ValueError, match="max_pixels: expected 1 to"):
+        Pipeline("gray", max_pixels=0)
+
+
+def test_messages_about_bytes_have_no_name(tmp_path):
+    with pytest.raises(imgpipe.DecodeError, match="^not an image of a known format$"):
+        Pipeline("gray").convert(b"x", tmp_path / "q.png")
+
+
 def test_pickle():
     for pipe in (Pipeline([ops.gray(), ops.resize(20, 10)], threads=2, layout="NCHW", on_error="skip",
                           lenient="pillow"),

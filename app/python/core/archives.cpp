@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <exception>
 #include <filesystem>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -28,6 +27,7 @@
 #include "app/options/name_ranges.h"
 #include "app/python/core/bindings.h"
 #include "app/python/core/errors.h"
+#include "app/python/core/sources.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/files/archive_reader.h"
@@ -35,10 +35,13 @@
 #include "images/files/file_descriptor.h"
 #include "images/files/input_file.h"
 #include "images/text.h"
+#include "pipeline/error_of.h"
+#include "pipeline/image_io.h"
 
 namespace imgpipe::python {
 namespace {
 
+constexpr std::int64_t kLargestData = std::int64_t{256} << 20;  // of a member that is not an image
 constexpr const char* kTruncated = "damaged archive: truncated";
 constexpr std::size_t kHeldBytes = std::size_t{16} << 20;
 
@@ -67,20 +70,18 @@ auto on_file(const std::string& path, const Work& work) {
 class ShardReader {
  public:
   explicit ShardReader(const nb::bytes& path)
-      : path_(path.c_str(), path.size()),
+      : path_(path_of(path, "sources")),
         file_(on_file(path_, [this] { return open_shard(path_); })),
         archive_([this](std::span<std::byte> buffer) { return read(buffer); },
                  [this](std::int64_t bytes) { return skip(bytes); }) {}
 
   // Returns the next files as (name, data), at most `count`, and fewer if their data exceeds kHeldBytes; none
-  // at the end. `data` is bytes, or (offset, size) in an uncompressed shard.
+  // at the end. `data` is bytes, or (offset, size) in an uncompressed shard, or the exception for
+  // data that is too large.
   nb::list next(std::size_t count) {
     const std::vector<File> files = on_file(path_, [this, count] { return read_files(count); });
     nb::list list;
-    for (const File& file : files)
-      list.append(nb::make_tuple(path_object(file.name),
-                                 file.offset ? nb::object(nb::make_tuple(*file.offset, file.size))
-                                             : nb::object(nb::bytes(file.data.data(), file.data.size()))));
+    for (const File& file : files) list.append(nb::make_tuple(path_object(file.name), data_of(file)));
     return list;
   }
 
@@ -90,7 +91,14 @@ class ShardReader {
     std::optional<std::int64_t> offset;
     std::int64_t size = 0;
     std::vector<std::byte> data;  // without an offset
+    std::optional<Error> error;   // the data is too large
   };
+
+  [[nodiscard]] nb::object data_of(const File& file) const {
+    if (file.error) return exception_of(*file.error, path_ + "/" + file.name);
+    if (file.offset) return nb::make_tuple(*file.offset, file.size);
+    return nb::bytes(file.data.data(), file.data.size());
+  }
 
   std::vector<File> read_files(std::size_t count) {
     std::vector<File> files;
@@ -123,9 +131,28 @@ class ShardReader {
       reads_headers_only_ = true;
       if (file.size > file_.size_bytes() - *file.offset) throw Error(ErrorKind::input, kTruncated);
     } else {
-      file.data = archive_.read_all(std::numeric_limits<std::int64_t>::max());
+      file.error = error_of([&] { file.data = data_in_archive(file.name); });
+      if (file.error && archive_.is_broken()) throw Error(*file.error);
     }
     return file;
+  }
+
+  // A small archive may expand without end: an image is at most as long as its header allows.
+  std::vector<std::byte> data_in_archive(const std::string& name) {
+    if (const auto format = format_by_ending(name); format && format_info(*format).readable) {
+      const DecodeOptions limits = usual_decoding();
+      return archive_.read_all(max_file_bytes(limits), [&](std::span<const std::byte> beginning) {
+        std::int64_t longest = kLargestData;  // for other data
+        (void)error_of([&] { longest = longest_file(beginning, limits); });
+        return longest;
+      });
+    }
+    try {
+      return archive_.read_all(kLargestData);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::input || archive_.is_broken()) throw;
+      throw Error(ErrorKind::input, "too large: more than " + std::to_string(kLargestData) + " bytes");
+    }
   }
 
   std::size_t read(std::span<std::byte> buffer) {
@@ -220,7 +247,7 @@ class PartReader {
     std::int64_t at = 0;
     for (const auto& [path, offset, size] : parts) {
       list.append(view[nb::slice(at, at + size)]);
-      if (size > 0) wanted.push_back({{path.c_str(), path.size()}, offset, size, data + at});
+      if (size > 0) wanted.push_back({path_of(path, "sources"), offset, size, data + at});
       at += size;
     }
     std::ranges::sort(wanted, {}, [](const Part& part) { return std::tie(part.path, part.offset); });
@@ -269,7 +296,7 @@ class PartReader {
 // Returns the names of the shards that a pattern stands for: ranges in order, then matching files by name.
 nb::list expand_shards(const nb::bytes& pattern) {
   nb::list list;
-  for (const std::string& name : expand_ranges({pattern.c_str(), pattern.size()})) {
+  for (const std::string& name : expand_ranges(path_of(pattern, "sources"))) {
     std::vector<std::string> names{name};
     std::error_code unknown;
     if (is_pattern(name) && !std::filesystem::exists(name, unknown))
@@ -300,7 +327,7 @@ void bind_archives(nb::module_& module) {
   nb::class_<ShardReader>(module, "ShardReader")
       .def(nb::init<const nb::bytes&>(), nb::arg("path"))
       .def("next", &ShardReader::next, nb::arg("count"),
-           nb::sig("def next(self, count: int) -> list[tuple[str, bytes | tuple[int, int]]]"));
+           nb::sig("def next(self, count: int) -> list[tuple[str, bytes | tuple[int, int] | Exception]]"));
   nb::class_<PartReader>(module, "PartReader")
       .def(nb::init<>())
       .def("read", &PartReader::read, nb::arg("parts"),

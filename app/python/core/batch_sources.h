@@ -36,7 +36,7 @@ class BatchSources {
 
   std::deque<ImageArray> arrays_;
   std::map<std::size_t, Source> files_;
-  std::map<std::size_t, nb::object> raised_;  // exceptions of file objects that could not be read
+  std::map<std::size_t, nb::object> raised_;  // exceptions of sources that could not be read
   std::vector<ArraySource> items_;
 };
 

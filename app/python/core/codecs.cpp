@@ -272,7 +272,7 @@ nb::typed<nb::tuple, nb::typed<nb::list, nb::bytes>, std::vector<std::string>> e
 std::vector<std::string> write(const nb::bytes& encoded_path, nb::handle array, const std::string& format,
                                std::optional<int> quality, std::optional<int> level, bool overwrite,
                                nb::handle metadata) {
-  const std::string path = file_path({encoded_path.c_str(), encoded_path.size()});
+  const std::string path = file_path(path_of(encoded_path));
   const std::optional<Source> source = metadata_source(metadata);
   const EncodingJob job =
       make_job(array, "image", make_encoding(format_to_write(format, path), quality, level), source);

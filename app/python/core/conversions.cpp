@@ -28,6 +28,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The program begins messages with the name of the input, which bytes in memory do not have.
+std::string without_empty_name(std::string text) {
+  if (text.starts_with(": ")) text.erase(0, 2);
+  return text;
+}
+
 // The files of a run, as the program names them.
 ImageFiles files_of(const Source& source, const ProcessOptions& options, Format format) {
   const std::string& path = options.output.path;
@@ -65,7 +71,7 @@ nb::list Pipeline::convert(nb::handle source, const nb::bytes& path, bool overwr
                            std::optional<int> quality, bool keep_metadata) {
   const Source file = Source::from(source);
   ProcessOptions options;
-  options.output.path = file_path({path.c_str(), path.size()});
+  options.output.path = file_path(path_of(path));
   options.stages.steps = plans_.stages();
   options.decode = decode_;
   options.output.keep_metadata = keep_metadata;
@@ -89,11 +95,12 @@ nb::list Pipeline::convert(nb::handle source, const nb::bytes& path, bool overwr
   } catch (const FileExists&) {
     raise_file_exists(options.output.path);
   } catch (const Error& error) {
-    raise(exception_of(error, error.kind() == ErrorKind::input ? file.name : ""));
+    raise(exception_of(Error(error.kind(), without_empty_name(error.what())),
+                       error.kind() == ErrorKind::input ? file.name : ""));
   }
   nb::list notes;
   for (const ImageNote& note : job.notes())
-    notes.append(nb::make_tuple(note.about == ImageNote::About::damage, note.text));
+    notes.append(nb::make_tuple(note.about == ImageNote::About::damage, without_empty_name(note.text)));
   return notes;
 }
 

@@ -190,9 +190,10 @@ Acceptance acceptance_of(std::string_view name) {
   throw Error(ErrorKind::usage, "accept: expected strict, lenient or pillow, got " + printable(name));
 }
 
-DecodeOptions decode_options(std::string_view acceptance) {
+DecodeOptions decode_options(std::string_view acceptance, std::int64_t max_pixels) {
   DecodeOptions options = usual_decoding();
   options.accept = acceptance_of(acceptance);
+  options.max_pixels = max_pixels;
   return options;
 }
 

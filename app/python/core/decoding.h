@@ -16,8 +16,9 @@ namespace imgpipe::python {
 
 // Returns the meaning of "strict", "lenient" or "pillow". Throws Error(usage) for another name.
 [[nodiscard]] Acceptance acceptance_of(std::string_view name);
-// The program's usual options with this acceptance.
-[[nodiscard]] DecodeOptions decode_options(std::string_view acceptance);
+// The program's usual options with these values.
+[[nodiscard]] DecodeOptions decode_options(std::string_view acceptance,
+                                           std::int64_t max_pixels = kDefaultMaxPixels);
 
 struct Decoding {
   DecodeOptions options;

@@ -1,12 +1,15 @@
 // The program's batch over a directory, and the images in a directory.
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -19,6 +22,7 @@
 #include "app/files/lost_outputs.h"
 #include "app/image/image_settings.h"
 #include "app/jobs/existing_results.h"
+#include "app/jobs/glob_paths.h"
 #include "app/jobs/input_search.h"
 #include "app/jobs/output_plan.h"
 #include "app/options/name_ranges.h"
@@ -27,7 +31,9 @@
 #include "app/python/core/decoding.h"
 #include "app/python/core/devices.h"
 #include "app/python/core/errors.h"
+#include "app/python/core/sources.h"
 #include "images/error.h"
+#include "images/files/file_descriptor.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "pipeline/device.h"
@@ -43,14 +49,10 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPollInterval{50};  // between checks for signals, and reports of progress
 
-std::string path_of(const nb::bytes& path) {
-  return {path.c_str(), path.size()};
-}
-
 // Returns the names of the images below a directory, and its problems as (path, reason).
 nb::tuple list_images(const nb::bytes& directory) {
   InputOptions input;
-  input.path = path_of(directory);
+  input.path = path_of(directory, "sources");
   input.recursive = true;
   const BatchFiles found = [&input] {
     const nb::gil_scoped_release others_run;
@@ -134,7 +136,7 @@ class DirectoryRun {
     }
     report_lost_outputs();
     options_.output.sync->sync_names();
-    if (fatal && fatal->kind() != ErrorKind::output) throw Error(*fatal);
+    if (fatal) throw Error(*fatal);
   }
 
   [[nodiscard]] std::size_t total() const { return found_.files.size(); }
@@ -236,13 +238,24 @@ Format format_of(const std::string& name) {
   throw Error(ErrorKind::usage, "format: " + none_of(name, names));
 }
 
+// Raises MissingFileError for an input that is not there.
+void check_exists(const std::string& input) {
+  std::error_code unknown;
+  if (is_pattern(input) ||
+      std::filesystem::symlink_status(input, unknown).type() != std::filesystem::file_type::not_found)
+    return;
+  set_exception(Error(ErrorKind::input, "cannot open: " + system_reason(ENOENT)), input);
+  throw nb::python_error();
+}
+
 // Returns the program's options for the arguments of imgpipe.run_directory(). Other options keep the
 // program's defaults.
 ProcessOptions options_of(const nb::dict& given) {
   ProcessOptions options;
-  options.input.more_paths = expand_ranges(path_of(option<nb::bytes>(given, "input")));
+  options.input.more_paths = expand_ranges(path_of(option<nb::bytes>(given, "input"), "input"));
   options.input.path = options.input.more_paths.front();
   options.input.more_paths.erase(options.input.more_paths.begin());
+  if (options.input.more_paths.empty()) check_exists(options.input.path);
   options.input.recursive = option<bool>(given, "recursive");
   options.input.include = option<std::vector<std::string>>(given, "include");
   options.input.exclude = option<std::vector<std::string>>(given, "exclude");
@@ -250,10 +263,11 @@ ProcessOptions options_of(const nb::dict& given) {
   options.stages.steps = parse_stages(options.stages.list);
   options.decode.accept = acceptance_of(option<std::string>(given, "accept"));
   OutputOptions& output = options.output;
-  output.path = path_of(option<nb::bytes>(given, "output"));
+  output.path = path_of(option<nb::bytes>(given, "output"), "output");
   if (const auto format = option<std::optional<std::string>>(given, "format"))
     output.format = format_of(*format);
   if (const auto name = option<std::optional<std::string>>(given, "name")) {
+    check_no_null(*name, "name");
     output.name.emplace(*name);
     output.name->check_format(output.format);
     if (!output.format) output.format = format_by_ending(*name);

@@ -60,7 +60,7 @@ nb::object path_object(const std::string& path) {
   return nb::steal(PyUnicode_DecodeFSDefaultAndSize(path.data(), static_cast<Py_ssize_t>(path.size())));
 }
 
-nb::object exception_of(const Error& error, const std::string& path) {
+nb::object exception_of(const Error& error, const std::string& path, const std::string& note) {
   std::string message = error.what();
   if (error.kind() == ErrorKind::input && !path.empty() && message.starts_with(path + ": "))
     message.erase(0, path.size() + 2);  // first, since a path may contain the name of an option
@@ -68,10 +68,10 @@ nb::object exception_of(const Error& error, const std::string& path) {
   if (error.kind() == ErrorKind::input) {
     const bool is_missing = !path.empty() && message == "cannot open: " + system_reason(ENOENT);
     return nb::module_::import_("imgpipe._errors")
-        .attr(is_missing ? "MissingFileError" : "DecodeError")(message,
+        .attr(is_missing ? "MissingFileError" : "DecodeError")(message + note,
                                                                path.empty() ? nb::none() : path_object(path));
   }
-  return nb::handle(type_of(error.kind()))(message);
+  return nb::handle(type_of(error.kind()))(message + note);
 }
 
 void set_exception(const Error& error, const std::string& path) {

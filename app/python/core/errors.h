@@ -16,7 +16,9 @@ namespace nb = nanobind;
 
 // Returns the exception for `error` of the source `path` ("" if it has no name): DecodeError for
 // Error(input); ValueError, MemoryError, RuntimeError or OSError for the other kinds. Needs the GIL.
-[[nodiscard]] nb::object exception_of(const Error& error, const std::string& path = {});
+// `note`: the end of the message.
+[[nodiscard]] nb::object exception_of(const Error& error, const std::string& path = {},
+                                      const std::string& note = {});
 // Sets exception_of() as Python's current exception.
 void set_exception(const Error& error, const std::string& path = {});
 // Raises an exception object.

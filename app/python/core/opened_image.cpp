@@ -1,5 +1,6 @@
 #include "app/python/core/opened_image.h"
 
+#include <optional>
 #include <string>
 
 #include "app/python/core/errors.h"
@@ -11,11 +12,11 @@ namespace {
 
 // Raises errors of `action` as exceptions that name the source.
 template <class Action>
-auto naming_source(const std::string& name, const Action& action) {
+auto naming_source(const std::optional<Source>& source, const Action& action) {
   try {
     return action();
   } catch (const Error& error) {
-    raise(exception_of_source(error, name));
+    raise(exception_of_source(error, source ? &*source : nullptr));
   }
 }
 
@@ -26,15 +27,18 @@ bool has_pixels(nb::handle source) {
 }
 
 OpenedImage::OpenedImage(Pipeline& pipeline, nb::handle source) : pipeline_(pipeline) {
-  ArraySource opened;
   if (has_pixels(source)) {
     pixels_.emplace(source);
-    opened.pixels = pipeline.view_of(*pixels_);
   } else {
     file_.emplace(Source::from(source));
-    opened.open = [this](const DecodeOptions& options) { return file_->open(options); };
   }
-  naming_source(file_ ? file_->name : "", [&] {
+  naming_source(file_, [&] {
+    ArraySource opened;
+    if (pixels_) {
+      opened.pixels = pipeline.view_of(*pixels_);
+    } else {
+      opened.open = [this](const DecodeOptions& options) { return file_->open(options); };
+    }
     const nb::gil_scoped_release others_run;
     job_.emplace(opened, pipeline.plans_, pipeline.decode_);
   });
@@ -48,7 +52,7 @@ nb::object OpenedImage::run(int threads, nb::handle out) {
   RunReport report;
   const bool may_warn = file_ && pipeline_.decode_.accept != Acceptance::strict;
   nb::object result = naming_source(
-      name, [&] { return pipeline_.run_job(*job_, threads, given, may_warn ? &report : nullptr); });
+      file_, [&] { return pipeline_.run_job(*job_, threads, given, may_warn ? &report : nullptr); });
   warn_of_damage(name, report.warnings);
   return result;
 }

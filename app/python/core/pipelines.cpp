@@ -36,10 +36,11 @@ std::optional<TensorLayout> layout_of(const std::optional<std::string>& name) {
 }
 
 Pipeline::Pipeline(const std::string& stages, std::string device, int threads,
-                   const std::optional<std::string>& layout, const std::string& accept)
+                   const std::optional<std::string>& layout, const std::string& accept,
+                   std::int64_t max_pixels)
     : device_(std::move(device)),
       threads_(thread_count(device_, threads)),
-      decode_(decode_options(accept)),
+      decode_(decode_options(accept, max_pixels)),
       plans_(
           {.stages = parse_stages(stages), .layout = layout_of(layout), .max_pixels = decode_.max_pixels}) {
   const auto sample = plans_.tensor_sample();
@@ -47,14 +48,12 @@ Pipeline::Pipeline(const std::string& stages, std::string device, int threads,
 }
 
 nb::object Pipeline::run_array(nb::handle array, nb::handle out) {
-  ImageArray image(array);
-  return result_of({.pixels = view_of(image)}, out, nullptr);
+  return result_of(array, out, nullptr);
 }
 
 nb::tuple Pipeline::run_with_report(nb::handle array) {
-  ImageArray image(array);
   RunReport report;
-  nb::object result = result_of({.pixels = view_of(image)}, nb::none(), &report);
+  nb::object result = result_of(array, nb::none(), &report);
   return nb::make_tuple(std::move(result), report_dict(report));
 }
 
@@ -72,15 +71,21 @@ ConstHostView Pipeline::view_of(ImageArray& image) {
   return image.view();
 }
 
-nb::object Pipeline::result_of(const ArraySource& source, nb::handle out, RunReport* report) {
-  std::optional<OutArray> given;
-  if (!out.is_none()) given.emplace(out, false);
-  std::optional<ArrayJob> job;
-  {
-    const nb::gil_scoped_release others_run;
-    job.emplace(source, plans_, decode_);
+nb::object Pipeline::result_of(nb::handle array, nb::handle out, RunReport* report) {
+  ImageArray image(array);
+  try {
+    const ArraySource source{.pixels = view_of(image)};
+    std::optional<OutArray> given;
+    if (!out.is_none()) given.emplace(out, false);
+    std::optional<ArrayJob> job;
+    {
+      const nb::gil_scoped_release others_run;
+      job.emplace(source, plans_, decode_);
+    }
+    return run_job(*job, threads_, given, report);
+  } catch (const Error& error) {
+    raise(exception_of_source(error, nullptr));
   }
-  return run_job(*job, threads_, given, report);
 }
 
 nb::object Pipeline::run_job(ArrayJob& job, int threads, const std::optional<OutArray>& out,
@@ -119,12 +124,13 @@ void warn_of_damage(const std::string& name, const std::vector<std::string>& war
   }
 }
 
-nb::object exception_of_source(const Error& error, const std::string& name,
-                               std::optional<std::size_t> index) {
-  std::string text = error.what();
-  if (index) text += " (sources[" + std::to_string(*index) + "])";
-  if (error.kind() != ErrorKind::input && !name.empty()) text.insert(0, name + ": ");
-  return exception_of(Error(error.kind(), text), name);
+nb::object exception_of_source(const Error& error, const Source* source, std::optional<std::size_t> index) {
+  const ErrorKind kind =
+      source == nullptr && error.kind() == ErrorKind::input ? ErrorKind::usage : error.kind();
+  const std::string name = source == nullptr ? "" : source->name;
+  const std::string begin = kind == ErrorKind::input || name.empty() ? "" : name + ": ";
+  return exception_of(Error(kind, begin + error.what()), name,
+                      index ? " (sources[" + std::to_string(*index) + "])" : "");
 }
 
 void bind_pipelines(nb::module_& module) {
@@ -144,9 +150,9 @@ void bind_pipelines(nb::module_& module) {
            nb::sig("def run(self, threads: int, out: object = None) -> typing.Any"));
   nb::class_<Pipeline>(module, "Pipeline")
       .def(nb::init<const std::string&, std::string, int, const std::optional<std::string>&,
-                    const std::string&>(),
+                    const std::string&, std::int64_t>(),
            nb::arg("stages"), nb::arg("device"), nb::arg("threads"), nb::arg("layout").none(),
-           nb::arg("accept"))
+           nb::arg("accept"), nb::arg("max_pixels"))
       .def_prop_ro("threads", &Pipeline::threads)
       .def("run_array", &Pipeline::run_array, nb::arg("array").none(), nb::arg("out").none(),
            nb::sig("def run_array(self, array: object, out: object) -> typing.Any"))

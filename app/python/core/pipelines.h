@@ -1,6 +1,8 @@
 // imgpipe._core.Pipeline: stages that are checked once and run on the host.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 
 #include "app/python/core/arrays.h"
 #include "app/python/core/result_arrays.h"
+#include "app/python/core/sources.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "pipeline/jobs/array_job.h"
@@ -24,7 +27,7 @@ class Pipeline {
   // Throws like parse_stages(), Runner() and acceptance_of(), and nb::type_error for stages that make
   // bfloat16.
   Pipeline(const std::string& stages, std::string device, int threads,
-           const std::optional<std::string>& layout, const std::string& accept);
+           const std::optional<std::string>& layout, const std::string& accept, std::int64_t max_pixels);
 
   [[nodiscard]] int threads() const { return threads_; }
 
@@ -48,7 +51,7 @@ class Pipeline {
   friend class OpenedImage;
 
   [[nodiscard]] ConstHostView view_of(ImageArray& image);
-  [[nodiscard]] nb::object result_of(const ArraySource& source, nb::handle out, RunReport* report);
+  [[nodiscard]] nb::object result_of(nb::handle array, nb::handle out, RunReport* report);
   // Returns a new array, or `out`.
   [[nodiscard]] nb::object run_job(ArrayJob& job, int threads, const std::optional<OutArray>& out,
                                    RunReport* report);
@@ -65,8 +68,9 @@ class Pipeline {
 // Shows warnings about accepted damage as DamageWarning. Needs the GIL.
 void warn_of_damage(const std::string& name, const std::vector<std::string>& warnings);
 
-// Returns exception_of(), with the name in every message, and with the index of a batch's source.
-[[nodiscard]] nb::object exception_of_source(const Error& error, const std::string& name,
+// Returns exception_of(), with the name in every message, and with the index of a batch's source. Without a
+// `source`, an array failed: ValueError replaces DecodeError.
+[[nodiscard]] nb::object exception_of_source(const Error& error, const Source* source,
                                              std::optional<std::size_t> index = std::nullopt);
 
 }  // namespace imgpipe::python

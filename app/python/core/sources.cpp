@@ -37,6 +37,16 @@ std::span<const std::byte> span_of(const void* data, std::size_t size) {
 
 }  // namespace
 
+std::string path_of(const nb::bytes& path, const std::string& argument) {
+  std::string text(path.c_str(), path.size());
+  check_no_null(text, argument);
+  return text;
+}
+
+void check_no_null(const std::string& text, const std::string& argument) {
+  if (text.find('\0') != text.npos) throw nb::value_error((argument + ": embedded null character").c_str());
+}
+
 std::string file_path(std::string path) {
   return path == kStandardStream ? "./" + path : path;
 }

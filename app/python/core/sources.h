@@ -17,6 +17,11 @@ namespace imgpipe::python {
 
 namespace nb = nanobind;
 
+// Returns a path that Python passed as bytes. Throws nb::value_error, in a line that begins with `argument`,
+// for a null character, which would end the path early.
+[[nodiscard]] std::string path_of(const nb::bytes& path, const std::string& argument = "path");
+void check_no_null(const std::string& text, const std::string& argument);
+
 // Returns a path to a file of any name for functions that take "-" for a standard stream.
 [[nodiscard]] std::string file_path(std::string path);
 

@@ -3,9 +3,10 @@ import operator
 import re
 from typing import SupportsIndex
 
-__all__ = ["LARGEST", "acceptance", "bounded", "integer", "memory_bytes", "one_of", "shown", "text"]
+__all__ = ["LARGEST", "MAX_PIXELS", "acceptance", "bounded", "integer", "memory_bytes", "one_of", "shown", "text"]
 
 LARGEST = 2**31 - 1
+MAX_PIXELS = 268_435_456  # of the program's --max-pixels
 
 _UNITS = {"": 1, "B": 1, **{prefix + unit: base ** exponent
                             for exponent, prefix in enumerate("KMGT", 1)

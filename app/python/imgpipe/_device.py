@@ -5,7 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import acceptance
+from ._arguments import MAX_PIXELS, acceptance
 from ._arrays import image_array, is_image
 from ._device_array import DeviceArray, device_input, wait_for_stream
 
@@ -21,9 +21,10 @@ class DeviceBatches:
     """The stages of a pipeline on a device."""
 
     def __init__(self, stages: str, device: str, threads: int, layout: str | None, accept: str, stream: object,
-                 orient: bool = True) -> None:
+                 max_pixels: int, orient: bool = True) -> None:
         self._device, self._stream = device, stream
-        self._core = _core.DevicePipeline(stages, device, min(threads, _MAX_THREADS), layout, accept, orient)
+        self._core = _core.DevicePipeline(stages, device, min(threads, _MAX_THREADS), layout, accept, max_pixels,
+                                         orient)
 
     def batch(self, sources: list[Any], boxes: npt.NDArray[np.int64] | None, flips: npt.NDArray[np.bool_] | None,
               out: Any, with_index: bool) -> tuple[Any, list[Exception | None] | None]:
@@ -55,7 +56,7 @@ def decode(sources: list[Any], *, device: str, mode: str | None, orient: bool, l
     stages = {None: "none", "L": "gray", "RGB": "rgb"}.get(mode)
     if stages is None:
         raise ValueError(f"mode: expected None, L or RGB with a CUDA device, got {mode}")
-    batches = DeviceBatches(stages, device, threads, None, acceptance(lenient), stream, orient)
+    batches = DeviceBatches(stages, device, threads, None, acceptance(lenient), stream, MAX_PIXELS, orient)
     images, errors = batches.batch(sources, None, None, None, len(sources) > 1)
     for error in errors or ():
         if error is not None:

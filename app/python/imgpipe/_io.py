@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core, _device
-from ._arguments import LARGEST, acceptance, bounded, shown, text
+from ._arguments import LARGEST, MAX_PIXELS, acceptance, bounded, shown, text
 from ._arrays import image_array
 from ._device_array import DeviceArray
 from ._errors import DamageWarning
@@ -40,7 +40,6 @@ Mode: TypeAlias = Literal["L", "LA", "RGB", "RGBA", "l", "la", "rgb", "rgba"]
 Lenient: TypeAlias = Union[bool, Literal["pillow"]]
 Bands: TypeAlias = Union[Literal["color"], SupportsIndex, Sequence[SupportsIndex], None]
 
-MAX_PIXELS = 268_435_456
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, SupportsIndex
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import acceptance, integer, memory_bytes, one_of, text
+from ._arguments import MAX_PIXELS, acceptance, bounded, integer, memory_bytes, one_of, text
 from ._arrays import image_array
 from ._batch import batch_arguments, batch_result
 from ._device import DeviceBatches
@@ -37,6 +37,7 @@ class Pipeline:
     lenient:  False rejects damaged files. True decodes their readable part, with a DamageWarning. "pillow" accepts
               those that Pillow accepts, with its pixels.
     stream:   with a CUDA device: the stream that its work is ordered on; None: the caller's current one.
+    max_pixels: larger images, and stages that would make them, are rejected.
 
     A Pipeline can be used by several threads at once, and is pickled by its arguments. Raises TypeError and ValueError
     for wrong arguments.
@@ -45,18 +46,20 @@ class Pipeline:
     def __init__(self, stages: Stages, *, device: str = "cpu", threads: SupportsIndex = 0,
                  layout: Literal["NHWC", "NCHW"] | None = None,
                  on_error: Literal["raise", "return", "skip"] = "raise", lenient: bool | Literal["pillow"] = False,
-                 stream: object = None) -> None:
+                 stream: object = None, max_pixels: SupportsIndex = MAX_PIXELS) -> None:
         one_of("layout", layout, (None, "NHWC", "NCHW"))
         one_of("on_error", on_error, ("raise", "return", "skip"))
         self._stages = stages_text(stages)
         self._device = text("device", device, "cpu")
         self._threads = integer("threads", threads)
         self._layout, self._on_error, self._lenient, self._stream = layout, on_error, lenient, stream
+        self._max_pixels = bounded("max_pixels", max_pixels, 1, 2**34)
         accept = acceptance(lenient)
-        self._core = _core.Pipeline(self._stages, self._device, self._threads, layout, accept)
+        self._core = _core.Pipeline(self._stages, self._device, self._threads, layout, accept, self._max_pixels)
         self._engine: Engine = HostEngine(self._core)
         if self._device.startswith("cuda"):
-            batches = DeviceBatches(self._stages, self._device, self._core.threads, layout, accept, stream)
+            batches = DeviceBatches(self._stages, self._device, self._core.threads, layout, accept, stream,
+                                    self._max_pixels)
             self._engine = DeviceEngine(batches, self._core.threads)
 
     @property
@@ -87,6 +90,10 @@ class Pipeline:
     @property
     def stream(self) -> object:
         return self._stream
+
+    @property
+    def max_pixels(self) -> int:
+        return self._max_pixels
 
     def __call__(self, array: object, *, out: Any = None) -> Any:
         """Run the stages over an image in memory and return the result.
@@ -191,7 +198,7 @@ class Pipeline:
 
     def _keywords(self) -> dict[str, Any]:
         defaults = {"device": "cpu", "threads": 0, "layout": None, "on_error": "raise", "lenient": False,
-                    "stream": None}
+                    "stream": None, "max_pixels": MAX_PIXELS}
         return {name: value for name, default in defaults.items() if (value := getattr(self, name)) != default}
 
     def __repr__(self) -> str:

@@ -101,6 +101,16 @@ class ShardImage:
         return bytes(self._shard_view)
 
 
+class FailedImage:
+    """A ShardImage that cannot be read."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def read(self) -> bytes:
+        raise self._error
+
+
 class ShardSample(NamedTuple):
     shard: bytes  # its path
     key: str
@@ -162,14 +172,20 @@ class ShardSamples:
 
     def load(self, samples: Sequence[Any]) -> Loaded:
         parts = [(sample.shard, *part) for sample in samples for part in sample.members.values()
-                 if not isinstance(part, bytes)]
+                 if isinstance(part, tuple)]
         data = iter(self._reader.read(parts))
-        keys, images, members = [], [], []
+        keys: list[str] = []
+        images: list[ShardImage | FailedImage] = []
+        members: list[dict[str, bytes]] = []
         for shard, key, image, stored in samples:
-            files = {extension.lower(): part if isinstance(part, bytes) else next(data)
+            files = {extension.lower(): next(data) if isinstance(part, tuple) else part
                      for extension, part in stored.items()}
-            images.append(ShardImage(f"{os.fsdecode(shard)}/{key}.{image}", files.pop(image.lower())))
             keys.append(key)
+            if failed := [part for part in files.values() if isinstance(part, Exception)]:
+                images.append(FailedImage(failed[0]))
+                members.append({})
+                continue
+            images.append(ShardImage(f"{os.fsdecode(shard)}/{key}.{image}", files.pop(image.lower())))
             members.append({extension: bytes(part) for extension, part in files.items()})
         return Loaded(keys, keys, images, members)
 

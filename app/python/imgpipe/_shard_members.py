@@ -15,7 +15,8 @@ SHARD_THREADS = 4       # the present shard and the next ones
 MEMBERS_AHEAD = 16_384  # of each next shard: about 0.3 KB each
 LISTED_MEMBERS = 512    # per call that releases the interpreter's lock
 
-Data = bytes | tuple[int, int]  # of a member: its bytes, or offset and size in a shard that is not compressed
+# Of a member: its bytes, or offset and size in a shard that is not compressed, or why it cannot be read.
+Data = bytes | tuple[int, int] | Exception
 Member = tuple[str, Data]
 
 
@@ -35,7 +36,7 @@ class ShardIndex:
                 self._reader = _core.ShardReader(self._shard)
             while self._reader and len(members) < count and (listed := self._reader.next(LISTED_MEMBERS)):
                 members += listed
-                if stop.is_set() or any(isinstance(data, bytes) for _, data in listed):
+                if stop.is_set() or any(not isinstance(data, tuple) for _, data in listed):
                     break
         except Exception as error:  # raised by end(), after the members that precede it
             self._error = error
