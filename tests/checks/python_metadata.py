@@ -17,7 +17,8 @@ import tomllib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEEDED = ("CMakeLists.txt", "LICENSE", "app/build_id.cmake", "app/python/README.md", "app/python/imgpipe/__init__.py",
-          "app/python/core/module.cpp", "app/python/wheel/build.py", "images/libraries.cmake", "tests/python/conftest.py")
+          "app/python/core/module.cpp", "app/python/wheel/build.py", "images/libraries.cmake",
+          "tests/python/conftest.py")
 HOOK = "import sys, scikit_build_core.build as b; print(getattr(b, sys.argv[1])(sys.argv[2]))"
 
 
@@ -49,7 +50,8 @@ def main(work):
     assert not (source / "build").exists(), f"{archive.name} contains the directory build"
     again = hook("prepare_metadata_for_build_wheel", source, work / "again") / "METADATA"
     assert email.message_from_bytes(again.read_bytes()).items() == metadata.items(), again.read_text()
-    print(f"python_metadata: {metadata['Name']} {metadata['Version']}, {archive.stat().st_size / 1e6:.1f} MB of sources")
+    megabytes = archive.stat().st_size / 1e6
+    print(f"python_metadata: {metadata['Name']} {metadata['Version']}, {megabytes:.1f} MB of sources")
 
 
 if __name__ == "__main__":

@@ -169,4 +169,4 @@ class Reports(unittest.TestCase):
         signature = inspect.signature(imgpipe.run)
         self.assertEqual(list(signature.parameters), ["array", "stages", "device", "threads"])
         for name in signature.parameters:
-            self.assertRegex(imgpipe.run.__doc__, rf"(?m)^    {name}: ")
+            self.assertRegex(imgpipe.run.__doc__, rf"(?m)^ *{name}: ")
