@@ -6,6 +6,7 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -233,15 +234,15 @@ void read_from(const std::string& path, std::span<const Part> parts) {
 }
 
 // Memory that one call of read() after the other fills, because the system takes longer to provide new pages
-// than to read files into them. Used with the GIL.
+// than to read files into them. Thread-safe, because interpreters without a GIL free memoryviews on any
+// thread.
 class PartReader {
  public:
   // Reads parts of shards, each (path, offset, size), and returns a list of memoryviews. Opens a shard once.
   nb::list read(const std::vector<std::tuple<nb::bytes, std::int64_t, std::int64_t>>& parts) {
     std::int64_t total = 0;
     for (const auto& [path, offset, size] : parts) total += size;
-    const nb::object view = block_of(std::max<std::size_t>(total, 1));
-    std::byte* data = static_cast<std::byte*>(PyMemoryView_GET_BUFFER(view.ptr())->buf);
+    const auto [view, data] = block_of(std::max<std::size_t>(total, 1));
     nb::list list;
     std::vector<Part> wanted;
     std::int64_t at = 0;
@@ -265,18 +266,24 @@ class PartReader {
     std::unique_ptr<std::byte[]> data;
     std::size_t size = 0;
   };
-  using Idle = std::vector<Block>;
+  struct Idle {
+    std::mutex mutex;
+    std::vector<Block> blocks;
+  };
   struct Lease {
     Block block;
     std::shared_ptr<Idle> idle;
   };
 
-  // Returns a memoryview of `size` bytes that are used again once no object refers to them.
-  nb::object block_of(std::size_t size) {
+  // Returns a memoryview of `size` bytes that are used again once no object refers to them, and the bytes.
+  std::pair<nb::object, std::byte*> block_of(std::size_t size) {
     Block block;
-    if (!idle_->empty()) {
-      block = std::move(idle_->back());
-      idle_->pop_back();
+    {
+      const std::lock_guard lock(idle_->mutex);
+      if (!idle_->blocks.empty()) {
+        block = std::move(idle_->blocks.back());
+        idle_->blocks.pop_back();
+      }
     }
     if (block.size < size)
       block = {std::make_unique_for_overwrite<std::byte[]>(size + size / 4), size + size / 4};
@@ -284,10 +291,11 @@ class PartReader {
     std::byte* const data = lease->block.data.get();
     const nb::capsule owner(lease.get(), [](void* ended) noexcept {
       const std::unique_ptr<Lease> last(static_cast<Lease*>(ended));
-      last->idle->push_back(std::move(last->block));
+      const std::lock_guard lock(last->idle->mutex);
+      last->idle->blocks.push_back(std::move(last->block));
     });
     (void)lease.release();
-    return nb::cast(nb::ndarray<nb::memview, std::uint8_t, nb::ndim<1>>(data, {size}, owner));
+    return {nb::cast(nb::ndarray<nb::memview, std::uint8_t, nb::ndim<1>>(data, {size}, owner)), data};
   }
 
   std::shared_ptr<Idle> idle_ = std::make_shared<Idle>();
