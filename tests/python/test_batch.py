@@ -125,6 +125,8 @@ def test_a_list_if_shapes_differ():
             np.testing.assert_array_equal(image, Pipeline("invert")(arrays[i]))
             assert image.dtype == arrays[i].dtype
     assert Pipeline("none").batch([]) == []
+    for on_error, images in (("skip", []), ("return", [None, None])):
+        assert Pipeline("none", on_error=on_error).batch([b"x", b"y"]).images == images
 
 
 def test_out():
@@ -223,7 +225,7 @@ def test_wrong_arguments():
                                    ({"boxes": [(0, 0, 1, 1)] * 2}, ValueError, "boxes: expected 1 x 4"),
                                    ({"boxes": [(0, 0, 1.5, 1)]}, TypeError, "boxes: expected integers"),
                                    ({"flips": [True, False]}, ValueError, "flips: expected 1 bools"),
-                                   ({"flips": [1]}, TypeError, "flips: expected bools, got int64")]:
+                                   ({"flips": [2]}, TypeError, "flips: expected bools, got int64")]:
         with pytest.raises(error, match=text):
             pipe.batch(**{"sources": [array], **arguments})
     for arguments, error, text in [({"workers": -1}, ValueError, "workers: "),
@@ -233,6 +235,52 @@ def test_wrong_arguments():
                                    ({"memory": [1]}, TypeError, "memory: "), ({"sources": 3}, TypeError, "sources: ")]:
         with pytest.raises(error, match=text):
             pipe.map(**{"sources": [array], **arguments})
+
+
+def test_an_image_in_place_of_a_list():
+    for image in (noise((4, 5)), noise((4, 5, 3)), PIL.Image.fromarray(noise((4, 5))), np.uint8(3)):
+        with pytest.raises(TypeError, match="^sources: expected a list of sources, got .*; put it in a list$"):
+            Pipeline("none").batch(image)
+    with pytest.raises(TypeError, match=r"an array of shape \(4, 5, 3\)"):
+        Pipeline("none").batch(noise((4, 5, 3)))
+    images = noise((2, 4, 5, 3))
+    np.testing.assert_array_equal(Pipeline("none").batch(images), images)
+
+
+def test_rows_without_a_box():
+    for boxes in ([None, None], [(0, 0, 1, 1), None], [(0, 0, 1, 1), (0, 0, 1)]):
+        with pytest.raises(TypeError, match="^boxes: expected integers [^\n]*$"):
+            Pipeline("none").batch([noise((4, 5))] * 2, boxes=boxes)
+
+
+def test_flips_are_bools_or_0_and_1():
+    image = noise((4, 5))
+    wanted = Pipeline("none").batch([image] * 3, flips=[False, True, True])
+    for flips in ([0, 1, 1], [False, 1, True], np.array([0, 1, 1], np.uint8)):
+        np.testing.assert_array_equal(Pipeline("none").batch([image] * 3, flips=flips), wanted)
+    for flips in ([0, 1, 2], [0, -1, 1], [0.0, 1.0, 1.0], [0, 1, None]):
+        with pytest.raises(TypeError, match="^flips: expected bools, got "):
+            Pipeline("none").batch([image] * 3, flips=flips)
+
+
+def test_errors_name_likely_causes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    image = noise((4, 5))
+    (tmp_path / "a.png").write_bytes(encoded(image))
+    pipe = Pipeline("none", on_error="skip")
+    with open("a.png", "rb") as file:
+        np.testing.assert_array_equal(imgpipe.read(file), image)
+        for source, cause in ((b"a.png", "; paths are str, not bytes"),
+                              (file, ": read from its position, which is the end of the file")):
+            for error in [*pipe.batch([source]).errors, *[pytest.raises(DecodeError, function, source).value
+                                                          for function in (imgpipe.read, imgpipe.decode)]]:
+                assert str(error).endswith(cause), error
+    for source in (b"b.png", b"a.png\0", b""):
+        assert "; paths" not in str(*pipe.batch([source]).errors)
+    with pytest.raises(TypeError, match="^data: expected a path"):
+        imgpipe.decode(None)
+    with pytest.raises(TypeError, match="^source: expected a path"):
+        imgpipe.read(None)
 
 
 def test_many_batches_take_no_memory():

@@ -17,7 +17,7 @@ import PIL.Image
 import pytest
 
 import imgpipe
-from imgpipe import Batch, DamageWarning, DecodeError, Loader, Pipeline
+from imgpipe import Batch, DamageWarning, DecodeError, Loader, MissingFileError, Pipeline
 from made import noise
 from shards import write_shard, write_shards
 
@@ -155,6 +155,32 @@ def test_a_position_of_other_arguments_is_refused(sources):
         Loader(["a"], Names(), 2, shuffle=True).load_state_dict(state)
 
 
+def test_a_damaged_position_is_refused(sources):
+    loader = Loader(sources[0], Names(), 2, shuffle=True, shuffle_buffer=6)
+    list(itertools.islice(loader, 2))
+    state = loader.state_dict()
+    ends = [[99, 0], [-1, 0], [0, -1], [0, 1.5], [0]] if state["start"] else [[0]]
+    wrong = {"epoch": [-1, None, 0.5, "0"], "within": [-5, 10**12, 1.5, None], "start": ["zz", None, 0, *ends]}
+    for name, values in wrong.items():
+        for damaged in [{**state, name: value} for value in values] + [{k: state[k] for k in state if k != name}]:
+            with pytest.raises((TypeError, ValueError), match=f"^state: {name}: expected .*, got ") as raised:
+                loader.load_state_dict(damaged)
+            assert "\n" not in str(raised.value)
+    for damaged in (None, 5, [1], "state"):
+        with pytest.raises(TypeError, match="^state: expected the dict of state_dict"):
+            loader.load_state_dict(damaged)
+    assert loader.state_dict() == state
+
+
+@pytest.mark.parametrize("prefetch", [0, 2])
+def test_a_position_beyond_the_last_sample(shards, prefetch):
+    loader = Loader(shards[0], Names(), 2, prefetch=prefetch)
+    for start, within in (([0, 0], 23), ([4, 99], 1)):
+        loader.load_state_dict({**loader.state_dict(), "start": start, "within": within})
+        with pytest.raises(ValueError, match="^state: its position is beyond the last sample"):
+            list(loader)
+
+
 def test_it_is_pickled_with_its_position(sources):
     loader = Loader(sources[0], Names(), 2, shuffle=True, seed=2)
     loader.set_epoch(3)
@@ -190,6 +216,16 @@ def test_prefetch_bounds_the_batches_in_progress():
             assert batch.keys == [f"{number}.png"]
             assert len(pipeline.calls) <= number + 1 + prefetch
         assert pipeline.most == prefetch
+
+
+def test_prefetch_is_at_most_an_epoch(tmp_path):
+    pipeline = Slow()
+    assert keys_of(Loader(numbers(6), pipeline, 2, prefetch=10**9)) == numbers(6)
+    assert pipeline.most <= 3
+    write_shard(tmp_path / "a.tar", [(name, b"x") for name in numbers(200)])
+    pipeline = Slow()
+    assert len(keys_of(Loader(tmp_path / "a.tar", pipeline, 1, prefetch=10**9))) == 200
+    assert pipeline.most <= 64
 
 
 def test_leaving_ends_the_threads():
@@ -319,8 +355,10 @@ def test_a_member_that_expands_too_far_fails_alone(tmp_path):
 
 def test_a_missing_shard(tmp_path):
     for on_error in ("raise", "skip"):
-        with pytest.raises(DecodeError, match="no.tar: "):
-            list(Loader(tmp_path / "no.tar", Names(on_error), 2))
+        for name in ("no.tar", "no-{0..3}.tar"):
+            with pytest.raises(MissingFileError, match=r"no(-0)?.tar: cannot open: ") as raised:
+                Loader(tmp_path / name, Names(on_error), 2)
+            assert raised.value.path == str(tmp_path / name.replace("{0..3}", "0"))
 
 
 def test_an_error_of_a_shard_comes_in_its_turn(tmp_path):
@@ -407,6 +445,8 @@ def test_wrong_arguments(tmp_path):
         "shard: expected .* got 3": (TypeError, {"shard": 3}),
         "seed: expected an int from 0, got -1": (ValueError, {"seed": -1}),
         "prefetch: expected an int from 0": (ValueError, {"prefetch": -1}),
+        "boxes: expected a function of .height, width, random., got list": (TypeError, {"boxes": [(0, 0, 1, 1)]}),
+        "flips: expected a function of .height, width, random., got bool": (TypeError, {"flips": False}),
         "shuffle_buffer: expected an int from 1": (ValueError, {"shuffle_buffer": 0})}
     for message, (kind, arguments) in wrong.items():
         with pytest.raises(kind, match=message) as raised:
@@ -464,9 +504,29 @@ def test_batches_are_those_of_the_pipeline(files, source):
         assert [members["cls"] for batch in batches for members in batch.members] == [b"%d" % number for number in good]
 
 
-def test_a_batch_without_good_images_is_left_out(files):
-    batches = list(Loader(files[0], Pipeline(STAGES, on_error="skip"), 1))
-    assert len(batches) == 9
+@pytest.mark.parametrize("prefetch", [0, 2])
+def test_errors_of_a_batch_without_good_images(files, prefetch):
+    pipeline = Pipeline(STAGES, on_error="skip")
+    batches = list(Loader(files[0], pipeline, 1, prefetch=prefetch))
+    assert [[error.path for error in batch.errors] for batch in batches] == (
+        [[]] * 3 + [[f"{files[0]}/3.png"]] + [[]] * 5)
+
+    good, bad = imgpipe.encode(IMAGES[0]), [b"bad", b"worse"]
+    loader = Loader([good, *bad], pipeline, 1, prefetch=prefetch)
+    batches = iter(loader)
+    assert next(batches).errors == []
+    position = loader.state_dict()
+    with pytest.warns(UserWarning, match=r"^Loader: the last 2 samples failed; the first: not an image") as caught:
+        assert list(batches) == []
+    assert caught[0].filename == __file__
+    assert loader.state_dict()["epoch"] == 1
+    loader.load_state_dict(position)
+    with pytest.warns(UserWarning, match="^Loader: the last 2 samples failed"):
+        assert list(loader) == []
+
+    loader = Loader(bad, pipeline, 1, prefetch=prefetch)
+    with pytest.raises(DecodeError, match="not an image"):
+        list(loader)
 
 
 def test_boxes_and_flips_depend_on_the_sample_only(files):
@@ -478,7 +538,7 @@ def test_boxes_and_flips_depend_on_the_sample_only(files):
         return top, left, chance.randint(1, height - top), chance.randint(1, width - left)
 
     def flip(height, width, chance):
-        return chance.random() < 0.5
+        return int(chance.random() < 0.5)
 
     def images(sources, epoch=0, **arguments):
         loader = Loader(sources, Pipeline(STAGES, on_error="skip"), boxes=box, flips=flip, **arguments)

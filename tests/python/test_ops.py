@@ -103,6 +103,13 @@ def test_text_of_every_op():
     assert all(valid.values()), valid
 
 
+def test_types_of_numpy():
+    for dtype in (np.float16, np.dtype(np.float16), np.float32):
+        assert str(ops.normalize("clip", dtype=dtype)) == str(ops.normalize("clip", dtype=np.dtype(dtype).name))
+    with pytest.raises(ValueError, match="dtype"):
+        ops.normalize("clip", dtype=np.uint8)
+
+
 def test_an_op_is_a_value():
     step = ops.resize(224, 224, "bicubic")
     assert str(step) == "resize:224:224:bicubic" and repr(step) == "Op(text='resize:224:224:bicubic')"

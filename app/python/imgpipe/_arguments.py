@@ -1,9 +1,11 @@
 """Checks of arguments."""
 import operator
 import re
-from typing import SupportsIndex
+from collections.abc import Callable
+from typing import Any, SupportsIndex
 
-__all__ = ["LARGEST", "MAX_PIXELS", "acceptance", "bounded", "integer", "memory_bytes", "one_of", "shown", "text"]
+__all__ = ["LARGEST", "MAX_PIXELS", "acceptance", "bounded", "function_of", "integer", "memory_bytes", "one_of", "shown",
+           "text"]
 
 LARGEST = 2**31 - 1
 MAX_PIXELS = 268_435_456  # of the program's --max-pixels
@@ -34,15 +36,21 @@ def shown(value: object) -> str:
 
 
 def bounded(name: str, value: SupportsIndex, low: int, high: int) -> int:
-    """Return an int from `low` to `high`; with LARGEST, messages name no upper limit."""
+    """Return an int from `low` to `high`; with LARGEST, messages name no upper limit for a smaller value."""
     try:
         number = operator.index(value)
     except TypeError:
         raise TypeError(f"{name}: expected int, got {type(value).__name__}") from None
     if low <= number <= high:
         return number
-    expected = f"{low} to {high}" if high != LARGEST else f"{low} or more"
+    expected = f"{low} to {high}" if high != LARGEST or number > high else f"{low} or more"
     raise ValueError(f"{name}: expected {expected}, got {shown(number)}")
+
+
+def function_of(name: str, value: object, parameters: str) -> Callable[..., Any]:
+    if not callable(value):
+        raise TypeError(f"{name}: expected a function of ({parameters}), got {type(value).__name__}")
+    return value
 
 
 def one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
@@ -60,16 +68,16 @@ def acceptance(lenient: object) -> str:
     return "lenient" if lenient is True else "pillow"
 
 
-def memory_bytes(value: int | str) -> int:
+def memory_bytes(value: SupportsIndex | str, name: str = "memory") -> int:
     """Return bytes from an int or from text as the program's --memory accepts it: "1.5G", "100MB", "64MiB"."""
     if isinstance(value, str):
         match = re.fullmatch(r"(\d+(?:\.\d{1,6})?)([KMGT]?(?:I?B)?)", value.upper())
         if match and match[2] in _UNITS:
             return int(float(match[1]) * _UNITS[match[2]])
-        raise ValueError(f"memory: expected bytes, such as 500000000 or '1.5G', got {value[:40]!r}")
+        raise ValueError(f"{name}: expected bytes, such as 500000000 or '1.5G', got {value[:40]!r}")
     bytes_ = operator.index(value) if hasattr(value, "__index__") else 0
     if bytes_ < 1:
         got = value if hasattr(value, "__index__") else type(value).__name__
         raise (ValueError if hasattr(value, "__index__") else TypeError)(
-            f"memory: expected bytes, such as 500000000 or '1.5G', got {got}")
+            f"{name}: expected bytes, such as 500000000 or '1.5G', got {got}")
     return bytes_

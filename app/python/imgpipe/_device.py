@@ -1,11 +1,11 @@
 """Batches on a CUDA device."""
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core
-from ._arguments import MAX_PIXELS, acceptance
+from ._arguments import MAX_PIXELS, acceptance, bounded, memory_bytes
 from ._arrays import image_array, is_image
 from ._device_array import DeviceArray, device_input, wait_for_stream
 
@@ -70,14 +70,12 @@ def trim() -> None:
     _core.trim_devices()
 
 
-def memory_limit(limit: int | None = None) -> int:
+def memory_limit(limit: SupportsIndex | str | None = None) -> int:
     """Return the limit, in bytes, of imgpipe's memory on each CUDA device, besides results and the CUDA context.
 
-    limit: the new limit, at least 64 MiB; None: unchanged. The default is 400 MiB. An image that needs more raises
-    MemoryError. Raises ValueError for a smaller limit than 64 MiB.
+    limit: the new limit, at least 64 MiB: bytes, or text such as "1.5G"; None: unchanged. The default is 400 MiB. An
+    image that needs more raises MemoryError. Raises ValueError for a smaller limit than 64 MiB.
     """
     if limit is not None:
-        if limit < 64 << 20:
-            raise ValueError(f"limit: expected at least {64 << 20} bytes, got {limit}")
-        _core.set_device_memory_limit(limit)
+        _core.set_device_memory_limit(bounded("limit", memory_bytes(limit, "limit"), 64 << 20, 2**63 - 1))
     return _core.device_memory_limit()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, SupportsIndex
 
 from . import _core
-from ._arguments import acceptance, integer, memory_bytes, one_of, text
+from ._arguments import acceptance, function_of, integer, memory_bytes, one_of, text
 from ._stages import Stages, stages_text
 
 __all__ = ["Summary", "run_directory"]
@@ -79,6 +79,8 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
     """
     start = time.perf_counter()
     one_of("on_error", on_error, ("raise", "return"))
+    if progress is not None:
+        function_of("progress", progress, "done, total")
     if quality is not None and not 1 <= integer("quality", quality) <= 100:
         raise ValueError(f"quality: expected 1 to 100, got {integer('quality', quality)}")
     for argument, value in {"jobs": jobs, "threads": threads}.items():

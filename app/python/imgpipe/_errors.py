@@ -3,7 +3,7 @@ import errno
 import os
 from typing import Any
 
-__all__ = ["DamageWarning", "DecodeError", "MissingFileError"]
+__all__ = ["DamageWarning", "DecodeError", "MissingFileError", "explained"]
 
 
 class DecodeError(ValueError):
@@ -33,6 +33,16 @@ class MissingFileError(DecodeError, FileNotFoundError):
         self.errno: int | None = errno.ENOENT
         self.strerror: str | None = reason
         self.filename: Any = self.path
+
+
+def explained(error: Exception, source: object) -> Exception:
+    """Return the error with its likely cause, if the source is the bytes of a path or a file object at its end."""
+    if type(error) is DecodeError:
+        if isinstance(source, bytes) and len(source) < 4096 and b"\0" not in source and os.path.exists(source):
+            return DecodeError(f"{error.reason}; paths are str, not bytes", error.path)
+        if hasattr(source, "read") and error.reason.startswith("the file is empty"):
+            return DecodeError(f"{error.reason}: read from its position, which is the end of the file", error.path)
+    return error
 
 
 class DamageWarning(UserWarning):

@@ -13,7 +13,7 @@ from . import _core, _device
 from ._arguments import LARGEST, MAX_PIXELS, acceptance, bounded, shown, text
 from ._arrays import image_array
 from ._device_array import DeviceArray
-from ._errors import DamageWarning
+from ._errors import DamageWarning, DecodeError, explained
 
 __all__ = ["ImageInfo", "Pages", "Source", "decode", "encode", "info", "pages", "read", "write"]
 
@@ -82,6 +82,15 @@ def _warn(lines: Iterable[str], category: type[Warning], name: object = None) ->
         warnings.warn(prefix + line, category, stacklevel=3)
 
 
+def _decoded(source: object, name: str, decoding: _core.Decoding, threads: int) -> tuple[Array, list[str]]:
+    try:
+        return _core.decode(source, decoding, threads)
+    except DecodeError as error:
+        raise explained(error, source) from None
+    except TypeError as error:
+        raise TypeError(str(error).replace("source:", f"{name}:", 1)) from None
+
+
 def _is_list(source: object) -> bool:
     return isinstance(source, (list, tuple))
 
@@ -136,7 +145,7 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
     """
     if device != "cpu":
         return _on_device([source], device, mode, page, orient, lenient, stream, max_pixels, bands, 0)[0]
-    array, damage = _core.decode(source, _decoding(mode, page, orient, lenient, max_pixels, bands), 0)
+    array, damage = _decoded(source, "source", _decoding(mode, page, orient, lenient, max_pixels, bands), 0)
     if damage:
         _warn(damage, DamageWarning, source)
     return array
@@ -171,7 +180,7 @@ def decode(data: Any, *, mode: str | None = None, page: SupportsIndex = 0, orien
         return results if _is_list(data) else results[0]
     decoding = _decoding(mode, page, orient, lenient, max_pixels, bands)
     if not _is_list(data):
-        array, damage = _core.decode(data, decoding, _threads(threads))
+        array, damage = _decoded(data, "data", decoding, _threads(threads))
         _warn(damage, DamageWarning, data)
         return array
     decoded = _core.decode_list(data, decoding, _threads(threads))

@@ -4,15 +4,17 @@ import operator
 import os
 import random
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, SupportsIndex, TypedDict
 
 from ._ahead import ahead, read_ahead
+from ._arguments import bounded, function_of
 from ._arrays import image_array, is_image
 from ._batch import Batch
 from ._errors import DecodeError
 from ._io import info
-from ._samples import Loaded, Order, samples_of
+from ._samples import ListedSamples, Loaded, Order, samples_of
 
 __all__ = ["Loader", "LoaderBatch", "LoaderState"]
 
@@ -25,7 +27,7 @@ class LoaderBatch(NamedTuple):
              source, or the key of a shard's sample.
     members: N dictionaries with the other members of each sample of a shard, by extension: {"cls": b"7"}.
     errors:  N entries, each None or, with on_error="return", the exception of a failed sample. With on_error="skip",
-             the exceptions of the skipped samples.
+             the exceptions of the samples that were skipped since the previous batch.
     """
 
     images: Any
@@ -88,8 +90,8 @@ class Loader:
     shard:      (rank, world): this loader yields one of `world` disjoint parts, which together are the data set: every
                 world-th sample of the order, or every world-th shard. If there are fewer shards than ranks, some ranks
                 share one.
-    prefetch:   the number of batches that threads make while the caller uses the current one. 0: the calling thread
-                makes each batch on request.
+    prefetch:   the number of batches that threads make while the caller uses the current one, at most those of an epoch,
+                or 64 for shards. 0: the calling thread makes each batch on request.
     drop_last:  skip the last batch if it is not full.
     boxes:      None, or a function of (height, width, random) that returns the box (top, left, height, width) to crop
                 from the image before the first stage. `random` is a random.Random that depends only on the seed, the
@@ -102,7 +104,9 @@ class Loader:
     load_state_dict() moved the position.
 
     Raises TypeError and ValueError for wrong arguments, and OSError for directories and shards that cannot be opened.
-    The iteration raises errors of samples as Pipeline.batch() does. A damaged shard raises DecodeError; with
+    The iteration raises errors of samples as Pipeline.batch() does. With on_error="skip", batches without a good sample
+    are left out, and the next batch has their errors; without a next batch, a UserWarning has them. If all samples of an
+    epoch fail, the iteration raises the first error at its end. A damaged shard raises DecodeError; with
     on_error="skip" or "return", the rest of the shard is skipped with a DamageWarning.
     """
 
@@ -121,8 +125,10 @@ class Loader:
         self._rank, self._world = _part(shard)
         self._prefetch = _at_least("prefetch", prefetch, 0)
         self._drop_last = bool(drop_last)
-        self._choices = {name: function for name, function in (("boxes", boxes), ("flips", flips)) if function}
+        self._choices = {name: function_of(name, function, "height, width, random")
+                         for name, function in (("boxes", boxes), ("flips", flips)) if function is not None}
         self._samples = samples_of(sources, pipeline.on_error != "raise", self._prefetch > 0)
+        self._prefetch = min(self._prefetch, len(self) if isinstance(self._samples, ListedSamples) else 64)
         self._position = Position(0, self._samples.first, 0)
         self._continues = False  # whether the next iteration begins at the position
 
@@ -159,14 +165,23 @@ class Loader:
         """Set the position of the next iteration to the one that another Loader's state_dict() returned.
 
         The samples that follow are those that were not yet yielded, in the same order. batch_size, prefetch and the
-        pipeline may differ. Raises ValueError if the sources, shuffle, shuffle_buffer, seed or shard differ.
+        pipeline may differ. Raises ValueError if the sources, shuffle, shuffle_buffer, seed or shard differ, and
+        TypeError or ValueError for a damaged state.
         """
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state: expected the dict of state_dict(), got {type(state).__name__}")
         given, present = dict(state), dict(self.state_dict())
         for name in ("sources", "shuffle", "shuffle_buffer", "seed", "shard"):
             if given.get(name) != present[name]:
                 raise ValueError(f"state: {name} is {given.get(name)!r}, but this Loader has {present[name]!r}; "
                                  "make it with the same arguments")
-        self._position = Position(state["epoch"], list(state["start"]), state["within"])
+        epoch = _at_least("state: epoch", given.get("epoch"), 0)
+        start, limits = given.get("start"), self._samples.limits(self._order(epoch))
+        if not isinstance(start, (list, tuple)) or len(start) != len(limits) - 1:
+            raise ValueError(f"state: start: expected a list of {len(limits) - 1} ints, got {start!r:.80}")
+        *start, within = (bounded(f"state: {name}", number, 0, most) for name, number, most in
+                          zip([*["start"] * len(start), "within"], [*start, given.get("within")], limits))
+        self._position = Position(epoch, start, within)
         self._continues = True
 
     def __iter__(self) -> Iterator[LoaderBatch]:
@@ -177,7 +192,9 @@ class Loader:
 
     def _batches(self, position: Position) -> Iterator[LoaderBatch]:
         process = os.getpid()
-        order = Order(self._seed, position.epoch, self._shuffle, self._shuffle_buffer, self._rank, self._world)
+        order = self._order(position.epoch)
+        has_images = position != (position.epoch, self._samples.first, 0)
+        unseen: list[Exception | None] = []  # errors that no batch has
 
         def made(chunk: Chunk) -> tuple[LoaderBatch, Position]:
             return self._batch(order, chunk.samples), chunk.end
@@ -188,13 +205,22 @@ class Loader:
                                  else (made(chunk) for chunk in chunks)) as batches):
             try:
                 for batch, self._position in batches:
+                    unseen += batch.errors
                     if batch.keys:
+                        batch, unseen, has_images = batch._replace(errors=unseen), [], True
                         yield batch
                     if os.getpid() != process:
                         raise RuntimeError("the iteration began before a fork, which ended its threads; iterate again")
             finally:
                 stop.set()
         self._position = Position(position.epoch + 1, self._samples.first, 0)
+        if unseen:
+            if unseen[0] and not has_images:
+                raise unseen[0]
+            warnings.warn(f"Loader: the last {len(unseen)} samples failed; the first: {unseen[0]}", stacklevel=2)
+
+    def _order(self, epoch: int) -> Order:
+        return Order(self._seed, epoch, self._shuffle, self._shuffle_buffer, self._rank, self._world)
 
     def _chunks(self, order: Order, position: Position, stop: threading.Event) -> Generator[Chunk, None, None]:
         """Yield the samples of each batch, or end soon after `stop` is set."""
@@ -202,6 +228,8 @@ class Loader:
         at = position.within
         blocks = self._samples.blocks(order, position.start, stop)
         for block in read_ahead(blocks) if self._prefetch else blocks:
+            if at > len(block.samples):
+                break
             while at < len(block.samples):
                 taken = block.samples[at:at + self._batch_size - len(chunk)]
                 chunk.extend(taken)
@@ -211,6 +239,8 @@ class Loader:
                     yield Chunk(chunk, position)
                     chunk = []
             at = 0
+        if at:
+            raise ValueError("state: its position is beyond the last sample; use it with the same sources")
         if chunk and not self._drop_last:
             yield Chunk(chunk, position)
 

@@ -158,10 +158,10 @@ class Pipeline:
         sources: N paths, bytes of files, binary file objects or arrays, in any mixture.
         boxes:   N boxes (top, left, height, width), in pixels of the images as read() returns them: the part of each
                  image that the stages get.
-        flips:   N bools: which results are mirrored horizontally, before normalize or at the end.
+        flips:   N bools, or integers 0 and 1: which results are mirrored horizontally, before normalize or at the end.
         out:     an array (N, ...) for the results; it is returned.
 
-        Returns an array (N, ...), or a list of arrays if their shapes differ. With on_error="return" or "skip", returns
+        Returns an array (N, ...), or a list if the shapes differ, or no image gives one. With on_error="return" or "skip", returns
         a Batch with the errors. With "return", the rows of failed images are zero, or their entries in a list are None;
         with "skip", failed images have no rows.
 
@@ -170,7 +170,7 @@ class Pipeline:
         """
         objects, box_array, flip_array = batch_arguments(sources, boxes, flips)
         images, errors = self._engine.batch(objects, box_array, flip_array, out, self._on_error == "raise")
-        return batch_result(images, errors, len(objects), self._on_error)
+        return batch_result(images, errors, objects, self._on_error)
 
     def map(self, sources: Iterable[Any], *, workers: SupportsIndex = 0, ordered: bool = True,
             prefetch: SupportsIndex | None = None, memory: int | str | None = None) -> Iterator[Result]:
@@ -185,7 +185,8 @@ class Pipeline:
                   image that alone needs more fails with MemoryError.
 
         For a failed image, `error` is the exception and `image` is None; the iteration continues. Closing the iterator,
-        or an exception in the loop, ends the threads after the images that they have begun.
+        or an exception in the loop, ends the threads after the images that they have begun. One thread at a time may
+        use the iterator.
         """
         return map_sources(self._engine, sources, integer("workers", workers), ordered,
                            None if prefetch is None else integer("prefetch", prefetch),

@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _core
+from ._arguments import LARGEST
+from ._errors import MissingFileError
 from ._shard_members import SHARD_THREADS, Data, Member, members_of_shards
 
 UNSHUFFLED_BLOCK = 256  # samples of shards that are indexed at a time
@@ -55,6 +57,7 @@ class Samples(Protocol):
     count: int
 
     def __len__(self) -> int: ...
+    def limits(self, order: Order) -> list[int]: ...  # the largest numbers of a start and of the samples in its block
     def blocks(self, order: Order, start: list[int], stop: threading.Event) -> Iterator[Block]: ...
     def load(self, samples: Sequence[Any]) -> Loaded: ...
 
@@ -74,6 +77,9 @@ class ListedSamples:
 
     def __len__(self) -> int:
         return self.count
+
+    def limits(self, order: Order) -> list[int]:
+        return [len(range(order.rank, self.count, order.world))]
 
     def blocks(self, order: Order, start: list[int], stop: threading.Event) -> Iterator[Block]:
         yield Block(start, order.permutation(self.count)[order.rank::order.world])
@@ -143,6 +149,10 @@ class ShardSamples:
 
     def __len__(self) -> int:
         raise TypeError("the number of samples in tar shards is not known before they are read")
+
+    def limits(self, order: Order) -> list[int]:
+        shards = len(range(order.rank, self.count, order.world)) or 1
+        return [shards - 1, LARGEST, order.buffer if order.shuffle else UNSHUFFLED_BLOCK]
 
     def blocks(self, order: Order, start: list[int], stop: threading.Event) -> Iterator[Block]:
         shards = [self._shards[number] for number in order.permutation(len(self._shards))]
@@ -226,7 +236,7 @@ def samples_of(sources: object, tolerant: bool, threaded: bool) -> Samples:
         if not os.path.isdir(path):
             if not _core.is_shard(os.fsencode(path)):
                 raise ValueError(f"sources: {path!r} is neither a directory nor the name of tar shards")
-            return ShardSamples(_core.expand_shards(os.fsencode(path)), tolerant, threads)
+            return ShardSamples(_shards([path]), tolerant, threads)
         names, problems = _core.list_images(os.fsencode(path))
         for name, reason in problems:
             raise OSError(f"{name}: {reason}")
@@ -243,5 +253,11 @@ def samples_of(sources: object, tolerant: bool, threaded: bool) -> Samples:
         return ListedSamples(listed)
     if len(shards) < len(listed):
         raise ValueError("sources: expected tar shards or images, got a list with both")
-    found = [shard for path in shards for shard in _core.expand_shards(os.fsencode(path))]
-    return ShardSamples(found, tolerant, threads)
+    return ShardSamples(_shards(shards), tolerant, threads)
+
+
+def _shards(patterns: list[str]) -> list[bytes]:
+    shards = [shard for pattern in patterns for shard in _core.expand_shards(os.fsencode(pattern))]
+    if not any(map(os.path.exists, shards)):
+        raise MissingFileError("cannot open: No such file or directory", os.fsdecode(shards[0]))
+    return shards

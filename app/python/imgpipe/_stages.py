@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import SupportsFloat, SupportsIndex, TypedDict
 
-from . import _core
+from . import _core  # before numpy: it rejects subinterpreters, in which numpy fails
+
+import numpy as np
 
 __all__ = ["Op", "Stages", "stages"]
 
@@ -83,6 +85,8 @@ def _texts(where: str, value: object) -> list[str]:
 def _value_text(where: str, value: object) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, np.dtype) or (isinstance(value, type) and issubclass(value, np.generic)):
+        return np.dtype(value).name
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
         return str(value.__index__())
     if isinstance(value, SupportsFloat) and not isinstance(value, bool):
