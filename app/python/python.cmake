@@ -1,5 +1,5 @@
-# Builds the Python package in BUILD/python if Python's headers and nanobind are available. A sanitized module would need
-# a sanitized interpreter.
+# Builds the Python package in BUILD/python if Python's headers and nanobind are available. A sanitized module would
+# need a sanitized interpreter.
 set(IMGPIPE_PYTHON AUTO CACHE STRING "Build the Python package: AUTO (with tests, where nanobind is found), ON, OFF")
 set_property(CACHE IMGPIPE_PYTHON PROPERTY STRINGS AUTO ON OFF)
 set(imgpipe_has_python OFF)

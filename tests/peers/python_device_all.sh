@@ -24,7 +24,8 @@ part() {
   timeout "$seconds" "$@" 2>&1 | tee "$out/$name.log" | tail -n 60
   status=${PIPESTATUS[0]}
   [ "$status" = 124 ] && status="not done after $seconds s"
-  summary+=("$name: exit $status, $((SECONDS - start)) s: $(grep -E 'passed|failed|images/s' "$out/$name.log" | tail -n1)")
+  summary+=("$name: exit $status, $((SECONDS - start)) s: $(grep -E 'passed|failed|images/s' "$out/$name.log" |
+    tail -n1)")
 }
 
 pytest=("$python" -m pytest -q -p no:cacheprovider --tb=short --durations=5 --maxfail=25)

@@ -37,7 +37,8 @@ try:
     pipe.read("a.jpg")
 except imgpipe.DecodeError as problem:
     path: str | None = problem.path
-loader = Loader("photos", pipe, 8, shuffle=True, shard=(0, 2), boxes=lambda height, width, random: (0, 0, height, width),
+loader = Loader("photos", pipe, 8, shuffle=True, shard=(0, 2),
+                boxes=lambda height, width, random: (0, 0, height, width),
                 flips=lambda height, width, random: random.random() < 0.5)
 state: LoaderState = loader.state_dict()
 loader.load_state_dict(state)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Any, SupportsIndex
 
-__all__ = ["LARGEST", "MAX_PIXELS", "acceptance", "bounded", "function_of", "integer", "memory_bytes", "one_of", "shown",
-           "text"]
+__all__ = ["LARGEST", "MAX_PIXELS", "acceptance", "bounded", "function_of", "integer", "memory_bytes", "one_of",
+           "shown", "text"]
 
 LARGEST = 2**31 - 1
 MAX_PIXELS = 268_435_456  # of the program's --max-pixels

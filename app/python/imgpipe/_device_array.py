@@ -148,7 +148,8 @@ def device_input(source: Any, device: str, argument: str) -> "_core.DeviceInput 
         if source.__dlpack_device__()[0] not in (_CUDA, _CUDA_MANAGED):
             return None
         capsule = _core.from_producer(device, lambda stream: _capsule(source, stream))
-        return _core.DeviceInput.writable(capsule, argument) if argument == "out" else _core.DeviceInput(capsule, argument)
+        make = _core.DeviceInput.writable if argument == "out" else _core.DeviceInput
+        return make(capsule, argument)
     interface = getattr(source, "__cuda_array_interface__", None)
     if interface is None:
         return None

@@ -90,8 +90,8 @@ class Loader:
     shard:      (rank, world): this loader yields one of `world` disjoint parts, which together are the data set: every
                 world-th sample of the order, or every world-th shard. If there are fewer shards than ranks, some ranks
                 share one.
-    prefetch:   the number of batches that threads make while the caller uses the current one, at most those of an epoch,
-                or 64 for shards. 0: the calling thread makes each batch on request.
+    prefetch:   the number of batches that threads make while the caller uses the current one, at most those of an
+                epoch, or 64 for shards. 0: the calling thread makes each batch on request.
     drop_last:  skip the last batch if it is not full.
     boxes:      None, or a function of (height, width, random) that returns the box (top, left, height, width) to crop
                 from the image before the first stage. `random` is a random.Random that depends only on the seed, the
@@ -105,8 +105,8 @@ class Loader:
 
     Raises TypeError and ValueError for wrong arguments, and OSError for directories and shards that cannot be opened.
     The iteration raises errors of samples as Pipeline.batch() does. With on_error="skip", batches without a good sample
-    are left out, and the next batch has their errors; without a next batch, a UserWarning has them. If all samples of an
-    epoch fail, the iteration raises the first error at its end. A damaged shard raises DecodeError; with
+    are left out, and the next batch has their errors; without a next batch, a UserWarning has them. If all samples of
+    an epoch fail, the iteration raises the first error at its end. A damaged shard raises DecodeError; with
     on_error="skip" or "return", the rest of the shard is skipped with a DamageWarning.
     """
 
