@@ -162,8 +162,8 @@ class Pipeline:
         out:     an array (N, ...) for the results; it is returned.
 
         Returns an array (N, ...), or a list if the shapes differ, or no image gives one. With on_error="return" or
-        "skip", returns a Batch with the errors. With "return", the rows of failed images are zero, or their entries in a
-        list are None; with "skip", failed images have no rows.
+        "skip", returns a Batch with the errors. With "return", the rows of failed images are zero, or their entries in
+        a list are None; with "skip", failed images have no rows.
 
         With on_error="raise", raises the error of the first image that fails, with its index: DecodeError, ValueError
         for a box outside the image, TypeError or MemoryError. Always raises TypeError for a source of another type.
