@@ -53,7 +53,7 @@ InfoOptions read_info(const Parser& parser) {
   std::vector<std::string> paths = parser.positional();
   // "-" may appear once among the FILEs.
   const auto streams = std::erase(paths, kStandardStream);
-  set_paths(options.input, std::move(paths), "FILE");
+  set_paths(options.input, paths, "FILE");
   if (streams > 1) usage("-: stdin given more than once");
   if (streams > 0 && options.input.files_from == kStandardStream)
     usage("-: stdin is already used by --files-from -");

@@ -156,7 +156,7 @@ ProcessOptions read_process_options(const Parser& parser) {
     paths.pop_back();
   }
   options.input = read_input(parser);
-  set_paths(options.input, std::move(paths), "INPUT or OUTPUT");
+  set_paths(options.input, paths, "INPUT or OUTPUT");
   options.execution = read_execution(parser);
   options.output.skip_existing = parser.has("skip-existing");
   options.dry_run = parser.has("dry-run");

@@ -54,7 +54,7 @@ class GrowingItems {
 class Batch::Work {
  public:
   explicit Work(BatchSettings settings,
-                std::shared_ptr<GrowingItems> growing = std::make_shared<GrowingItems>())
+                const std::shared_ptr<GrowingItems>& growing = std::make_shared<GrowingItems>())
       : Work({0, [growing](std::size_t i) { return growing->at(i); }}, std::move(settings), growing) {}
   Work(BatchItems items, BatchSettings settings, std::shared_ptr<GrowingItems> growing = nullptr)
       : items_(std::move(items)),
