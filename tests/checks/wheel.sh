@@ -11,7 +11,8 @@ set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 wheels=$(cd "$1" && pwd) root=$(cd "$2" && pwd) python=${3:-python3}
 packages=("${@:4}")
-((${#packages[@]})) || packages=(numpy pytest pillow)
+# pip evaluates the conditions of dependencies for this machine's Python, so pytest's for Python 3.10 are named.
+((${#packages[@]})) || packages=(numpy pytest pillow exceptiongroup tomli typing_extensions)
 work=$(mktemp -d "${root%/}/tmp/wheel.XXXXXX")
 trap 'rm -rf --one-file-system "$work"' EXIT
 inside=/tmp/${work##*/}

@@ -90,7 +90,9 @@ def check_module(path):
                 exported.append(symbol.name)
             elif symbol["st_info"]["bind"] == "STB_GLOBAL" and versions.get_symbol(number)["ndx"] == "VER_NDX_GLOBAL":
                 unversioned.append(symbol.name)
-    problems = [f"needs {name}" for name in needed if not SYSTEM.fullmatch(name)]
+    built_in = str(pathlib.Path(__file__).resolve().parents[3]) + "/"
+    problems = ["contains the path of its build"] if built_in.encode() in path.read_bytes() else []
+    problems += [f"needs {name}" for name in needed if not SYSTEM.fullmatch(name)]
     problems += [f"exports {name}" for name in exported if name != "PyInit__core"]
     problems += [f"does not define {name}" for name in unversioned if not re.match("_?Py", name)]
     if problems:

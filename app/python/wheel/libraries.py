@@ -57,11 +57,12 @@ def build(work, environment, given=None):
     prefix = work / "prefix"
     for directory in ("include", "lib"):
         (prefix / directory).mkdir(parents=True, exist_ok=True)
-    environment = {**environment, "CFLAGS": FLAGS, "CXXFLAGS": FLAGS, "PREFIX": str(prefix),
+    flags = f"{FLAGS} -ffile-prefix-map={work}/source/="  # the module must not name the build's directory
+    environment = {**environment, "CFLAGS": flags, "CXXFLAGS": flags, "PREFIX": str(prefix),
                    "JOBS": str(len(os.sched_getaffinity(0)))}
     for library in table():
         commands = commands_of(library, prefix)
-        recipe = "\n".join([library["sha256"], FLAGS, *commands])
+        recipe = "\n".join([library["sha256"], flags, *commands])
         stamp = work / "built" / library["name"]
         if stamp.exists() and stamp.read_text() == recipe:
             continue
