@@ -46,7 +46,7 @@ set(imgpipe_write_ops ${PROJECT_SOURCE_DIR}/app/python/write_ops.py)
 set_property(TARGET imgpipe_python APPEND PROPERTY LINK_DEPENDS ${imgpipe_write_ops})
 add_custom_command(TARGET imgpipe_python POST_BUILD
   COMMAND ${Python_EXECUTABLE} ${imgpipe_write_ops} ${imgpipe_python_directory} VERBATIM)
-imgpipe_sources(imgpipe_python_sources app/python/imgpipe/*)
+imgpipe_sources(imgpipe_python_sources app/python/imgpipe/*.py app/python/imgpipe/py.typed)
 foreach(file IN LISTS imgpipe_python_sources)
   cmake_path(GET file FILENAME name)
   configure_file(${file} ${imgpipe_python_directory}/${name} COPYONLY)
