@@ -123,11 +123,6 @@ class CudaLane final : public Lane {
     keeps_times_ = kept;
     for (Slot& slot : slots_) slot.context.is_timed = kept;
   }
-  [[nodiscard]] std::int64_t held_bytes() const override {
-    std::size_t bytes = 0;
-    for (const Slot& slot : slots_) bytes += slot.context.arena.held_bytes();
-    return static_cast<std::int64_t>(bytes);
-  }
   void limit_memory(std::int64_t bytes) override {
     for (Slot& slot : slots_) slot.context.arena.limit(static_cast<std::size_t>(bytes));
   }

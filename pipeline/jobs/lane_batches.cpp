@@ -187,7 +187,9 @@ class LaneBatches::Run {
   std::vector<std::vector<std::size_t>> groups_;
 };
 
-LaneBatches::LaneBatches(LaneBatchSettings settings) : settings_(std::move(settings)) {}
+LaneBatches::LaneBatches(LaneBatchSettings settings) : settings_(std::move(settings)) {
+  idle_.reserve(settings_.lanes);  // give_back() must not allocate
+}
 
 LaneBatches::~LaneBatches() = default;
 

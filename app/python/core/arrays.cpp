@@ -79,6 +79,22 @@ bool ImageArray::is_readable_in_place() const {
          reinterpret_cast<std::uintptr_t>(array_.data()) % static_cast<std::uintptr_t>(size) == 0;
 }
 
+std::string_view sample_name(Sample sample) {
+  switch (sample) {
+    case Sample::u8:
+      return "uint8";
+    case Sample::u16:
+      return "uint16";
+    case Sample::f32:
+      return "float32";
+    case Sample::f16:
+      return "float16";
+    case Sample::bf16:
+      return "bfloat16";
+  }
+  unreachable();
+}
+
 nb::dlpack::dtype dtype_of(Sample sample) {
   switch (sample) {
     case Sample::u8:

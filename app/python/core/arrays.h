@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -31,6 +32,9 @@ class ImageArray {
   nb::ndarray<nb::ro, nb::device::cpu> array_;
   Shape shape_;
 };
+
+// Returns the name of a sample type, as numpy has it: "uint8", "bfloat16".
+[[nodiscard]] std::string_view sample_name(Sample sample);
 
 // The dtype of a sample type. Throws nb::type_error for bfloat16, which numpy does not have.
 [[nodiscard]] nb::dlpack::dtype dtype_of(Sample sample);

@@ -160,20 +160,6 @@ nb::object DeviceResult::array() const {
                                              device_dtype(sample), nb::device::cuda::value, session->index));
 }
 
-std::string name_of(Sample sample) {
-  switch (sample) {
-    case Sample::u8:
-      return "uint8";
-    case Sample::u16:
-      return "uint16";
-    case Sample::f32:
-    case Sample::f16:
-    case Sample::bf16:
-      break;
-  }
-  return std::string(kTensorSampleNames[tensor_sample_index(sample)]);
-}
-
 nb::object DeviceResult::interface_type() const {
   const std::string type = type_text(sample);
   return type.empty() ? nb::none() : nb::cast(type);

@@ -10,6 +10,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include "app/python/core/arrays.h"
 #include "app/python/core/devices.h"
 #include "images/plane.h"
 #include "images/sample.h"
@@ -50,9 +51,6 @@ struct DeviceInput {
   int device = 0;
 };
 
-// Returns the name of a sample type: "uint8", "bfloat16".
-[[nodiscard]] std::string name_of(Sample sample);
-
 // A result: memory of a device, in C order.
 struct DeviceResult {
   std::shared_ptr<ResultBlock> block;
@@ -69,7 +67,7 @@ struct DeviceResult {
   [[nodiscard]] DeviceResult expanded() const;
   // An object with __dlpack__(), which keeps the block alive.
   [[nodiscard]] nb::object array() const;
-  [[nodiscard]] std::string dtype() const { return name_of(sample); }
+  [[nodiscard]] std::string dtype() const { return std::string(sample_name(sample)); }
   // The element type in the CUDA Array Interface; None for bfloat16, which it does not have.
   [[nodiscard]] nb::object interface_type() const;
   // Copies to a C-contiguous array of the same size in host memory.

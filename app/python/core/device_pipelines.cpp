@@ -109,7 +109,7 @@ class BatchResults {
       std::string text;
       for (const std::int64_t side : wanted) text += (text.empty() ? "" : ", ") + std::to_string(side);
       throw Error(ErrorKind::usage, "out: expected the shape and type of the results, (" + text + ") of " +
-                                        name_of(type.sample));
+                                        std::string(sample_name(type.sample)));
     }
     data_ = out_->data;
     for (std::size_t i = 0; i < images_.size(); ++i)

@@ -18,8 +18,8 @@ namespace {
 constexpr std::size_t kLanes = 3;
 constexpr std::int64_t kIdlePinnedBytes = std::int64_t{256} << 20;
 
-std::mutex mutex;  // guards the two below; never locked in a forked process
-std::int64_t limit = std::int64_t{400} << 20;
+std::atomic<std::int64_t> limit{std::int64_t{400} << 20};
+std::mutex mutex;  // guards sessions(); never locked in a forked process
 std::map<int, DeviceSession>& sessions() {
   static auto* const all = new std::map<int, DeviceSession>;  // devices must not be accessed at process exit
   return *all;
@@ -79,7 +79,6 @@ DeviceSession& device_session(const std::string& device) {
 }
 
 std::int64_t device_memory_limit() {
-  const std::lock_guard lock(mutex);
   return limit;
 }
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "app/python/core/arrays.h"
 #include "app/python/core/item_threads.h"
 #include "images/error.h"
 #include "images/formats/preserved_metadata.h"
@@ -39,22 +40,6 @@ std::string formats_with(bool (*holds)(const FormatInfo&)) {
     if (info.writable && holds(info)) names.push_back(info.name);
   }
   return joined(names);
-}
-
-std::string_view sample_name(Sample sample) {
-  switch (sample) {
-    case Sample::u8:
-      return "uint8";
-    case Sample::u16:
-      return "uint16";
-    case Sample::f32:
-      return "float32";
-    case Sample::f16:
-      return "float16";
-    case Sample::bf16:
-      return "bfloat16";
-  }
-  unreachable();
 }
 
 }  // namespace

@@ -17,14 +17,12 @@
 namespace imgpipe::python {
 namespace {
 
-constexpr std::string_view kTypeNames[] = {"uint8", "uint16", "float32", "float16"};
 constexpr Sample kNumpySamples[] = {Sample::u8, Sample::u16, Sample::f32, Sample::f16};
 
 std::string text_of(const ArrayType& type) {
   std::string text;
   for (const std::int64_t side : type.axes()) text += (text.empty() ? "" : ", ") + std::to_string(side);
-  const auto* const name = std::ranges::find(kNumpySamples, type.sample);
-  return "(" + text + ") of " + std::string(kTypeNames[name - std::begin(kNumpySamples)]);
+  return "(" + text + ") of " + std::string(sample_name(type.sample));
 }
 
 // Never destroyed: arrays may outlive the module.

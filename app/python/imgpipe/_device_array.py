@@ -10,7 +10,6 @@ from . import _core
 __all__ = ["DeviceArray", "device_input", "stream_number", "wait_for_stream"]
 
 _CUDA, _CUDA_MANAGED = 2, 13  # of DLPack's device types
-_LEGACY_STREAM = 1
 
 
 class DeviceArray:
