@@ -34,6 +34,7 @@ int run_process(ProcessOptions options, const EngineFactory& factory) {
   options.output.is_archive = takes_archives(options);
   const bool batch = is_batch(options);
   if (!batch) options = with_output_file(std::move(options));
+  for (const std::string& damage : options.stages.image_warnings) log_warning(damage);
   const auto run = [&] {
     if (options.preset) write_preset(*options.preset);
     return batch ? run_batch(options, factory) : run_image(options, factory);

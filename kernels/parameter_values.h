@@ -10,10 +10,15 @@ namespace imgpipe {
 inline constexpr std::size_t kMaxParameters = 12;
 // A decimal parameter counts millionths, which keeps decimal fractions exact: 0.5 is 500'000.
 inline constexpr std::int64_t kDecimalOne = 1'000'000;
+// The value of a parameter whose text names an image.
+inline constexpr std::int64_t kOfImage = -1;
+
+struct SecondImage;
 
 // The values are in the order of the stage's rows.
 struct Parameters {
   std::array<std::int64_t, kMaxParameters> values{};
+  const SecondImage* image = nullptr;  // that the step reads besides the image that it processes
 
   [[nodiscard]] constexpr std::int64_t operator[](std::size_t i) const { return values[i]; }
   // A choice as an enumeration whose values are the positions of its words.

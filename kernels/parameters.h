@@ -11,8 +11,9 @@
 namespace imgpipe {
 
 struct Parameter {
-  // color: 0xRRGGBBAA. real: the bits of a double, the nearest to the text.
-  enum class Kind : std::uint8_t { integer, decimal, choice, color, real };
+  // color: 0xRRGGBBAA. real: the bits of a double, the nearest to the text. image: kOfImage, and
+  // Parameters::image names it. operand: a decimal, or an image. A stage has one image at most.
+  enum class Kind : std::uint8_t { integer, decimal, choice, color, real, image, operand };
 
   std::string_view name;  // as in smooth:NAME=VALUE
   std::string_view help;  // description and unit

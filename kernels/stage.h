@@ -46,6 +46,7 @@ struct Port {
   bool alpha = false;
   const Stage* made_by = nullptr;  // for a table: the operator that makes it, which is not a step
   bool (*is_read)(const Parameters&) = nullptr;  // nullptr: always
+  bool placed = false;  // for the table of a second image: it may have another size than the image
 };
 inline constexpr std::array kColorPlanes{Port{}};
 

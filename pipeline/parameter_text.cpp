@@ -12,6 +12,8 @@
 #include "images/text.h"
 #include "images/unreachable.h"
 #include "kernels/parameters.h"
+#include "kernels/second_image.h"
+#include "kernels/stage.h"
 #include "pipeline/color_text.h"
 
 namespace imgpipe {
@@ -74,7 +76,10 @@ std::optional<std::int64_t> value_of(const Parameter& parameter, std::string_vie
   switch (parameter.kind) {
     case Parameter::Kind::integer:
       return in_range(parameter, digits(text));
+    case Parameter::Kind::image:
+      return std::nullopt;
     case Parameter::Kind::decimal:
+    case Parameter::Kind::operand:
       return in_range(parameter, decimal(text));
     case Parameter::Kind::choice:
       return std::nullopt;
@@ -115,6 +120,10 @@ std::string allowed_without_words(const Parameter& parameter) {
       return "a CSS colour name, #RRGGBB or #RRGGBBAA";
     case Parameter::Kind::real:
       return "a number";
+    case Parameter::Kind::image:
+      return "an image";
+    case Parameter::Kind::operand:
+      return with_range(parameter) + " with at most 6 decimals, or an image";
   }
   unreachable();
 }
@@ -142,7 +151,10 @@ std::string value_text(const Parameter& parameter, std::int64_t value) {
   switch (parameter.kind) {
     case Parameter::Kind::integer:
       return std::to_string(value);
+    case Parameter::Kind::image:
+      return "an image";
     case Parameter::Kind::decimal:
+    case Parameter::Kind::operand:
       return decimal_text(value);
     case Parameter::Kind::choice:
       return std::string(parameter.words[static_cast<std::size_t>(value)]);
@@ -152,6 +164,28 @@ std::string value_text(const Parameter& parameter, std::int64_t value) {
       return real_text(value);
   }
   unreachable();
+}
+
+bool names_image(const Parameter& parameter, std::string_view text) {
+  switch (parameter.kind) {
+    case Parameter::Kind::image:
+      return !text.empty();
+    case Parameter::Kind::operand:
+      return !text.empty() && !number_of<double>(text);
+    case Parameter::Kind::integer:
+    case Parameter::Kind::decimal:
+    case Parameter::Kind::choice:
+    case Parameter::Kind::color:
+    case Parameter::Kind::real:
+      return false;
+  }
+  unreachable();
+}
+
+std::string value_text(const Stage& stage, const Parameters& values, std::size_t i) {
+  const Parameter& row = stage.parameters[i];
+  const bool is_image = row.kind == Parameter::Kind::image || row.kind == Parameter::Kind::operand;
+  return is_image && values.image != nullptr ? values.image->name : value_text(row, values[i]);
 }
 
 std::string allowed_values(const Parameter& parameter) {

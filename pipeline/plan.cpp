@@ -71,6 +71,32 @@ std::string size_text(const FrameType& type) {
   return std::to_string(type.width) + "x" + std::to_string(type.height);
 }
 
+std::string channels_text(const FrameType& type) {
+  return std::string(type.color_channels == 1 ? "grey" : "colour") + (type.alpha ? " with alpha" : "");
+}
+
+// Checks that the second image of a step fits the image.
+void check_second_image(const StageRequest& request, const FrameType& in) {
+  const SecondImage& second = *request.image;
+  const std::string where = std::string(request.stage->name) + request.said + ": ";
+  const auto refuse = [&](const std::string& why) { throw Error(ErrorKind::usage, where + why); };
+  if (!second.is_loaded()) refuse("the image is not loaded");
+  const Port& port = *find_port(request.stage->ports.in, ValueKind::table);
+  const bool same_size = second.type.width == in.width && second.type.height == in.height;
+  if (!port.placed && !same_size)
+    refuse("the second image has " + size_text(second.type) + " pixels, the image " + size_text(in) +
+           "; crop or resize one of them");
+  if (second.type.sample != in.sample)
+    refuse("the second image has " + std::string(names_of(second.type.sample).text) + ", the image " +
+           std::string(names_of(in.sample).text) + "; insert depth in the stages of one of them");
+  if (second.type.color_channels != 1 && second.type.color_channels != in.color_channels)
+    refuse(
+        "the second image has colours, the image is grey; insert rgb before it, or gray in the stages of "
+        "the second image");
+  if (second.type.alpha && !port.alpha)
+    refuse("the second image has alpha; insert flatten or rgb in its stages");
+}
+
 void check_size(const std::string& label, const FrameType& out, std::int64_t max_pixels) {
   const std::string makes = label + " would produce " + size_text(out) + " pixels";
   if (out.width < 1 || out.height < 1 || out.width > kMaxSide || out.height > kMaxSide)
@@ -104,11 +130,12 @@ class PlanBuilder {
   }
 
   void add_selected(const StageRequest& request) {
-    const auto& [stage, parameters, said] = request;
+    const auto& [stage, parameters, said, image] = request;
     const FrameType in = accepted_frame(request);
     if (const std::string_view why = skip_reason(*stage, in, parameters); !why.empty()) {
       plan_.notes.push_back("skipped " + std::string(stage->name) + said + ": " + std::string(why));
     } else {
+      if (image) check_second_image(request, in);
       FrameType out = in;
       const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
       if (!rejected.empty())
@@ -208,7 +235,8 @@ class PlanBuilder {
     constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
     if (makes_pixels(stage))
       check_size(added.label, added.out, stage.tensor == nullptr ? max_pixels_ : kAnyNumber);
-    added.table = constant_table(stage, added.parameters, added.in, added.out);
+    added.table = request.image ? ConstantTable(request.image, &request.image->planes)
+                                : constant_table(stage, added.parameters, added.in, added.out);
     if (reads_counts(stage, added.parameters)) added.counted_by = counted_by_;
     plan_.operations.push_back(std::move(added));
   }

@@ -6,6 +6,7 @@
 #include "images/error.h"
 #include "images/text.h"
 #include "pipeline/engine_choice.h"
+#include "pipeline/second_images.h"
 #include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
@@ -92,7 +93,9 @@ Runner::~Runner() = default;
 
 Plan Runner::plan(const Shape& input, std::string_view stages) const {
   check_input(input);
-  return make_plan(parse_stages(stages), input, settings_.fuse, settings_.max_pixels);
+  std::vector<StageRequest> steps = parse_stages(stages);
+  (void)load_second_images(steps, {.threads = settings_.threads});
+  return make_plan(steps, input, settings_.fuse, settings_.max_pixels);
 }
 
 Plan Runner::branched_plan(const Shape& input, const std::vector<std::string_view>& lists) const {

@@ -77,8 +77,9 @@ class Runner {
   Runner(const Runner&) = delete;
   Runner& operator=(const Runner&) = delete;
 
-  // Plans `stages` (grammar: pipeline/stage_list.h) for an image of this shape. Throws as parse_stages() and
-  // make_plan() do, and Error(usage) for a shape without pixels or with more than 4 channels.
+  // Plans `stages` (grammar: pipeline/stage_list.h) for an image of this shape. Reads the files that steps
+  // name as second images. Throws as parse_stages(), load_second_images() and make_plan() do, and
+  // Error(usage) for a shape without pixels or with more than 4 channels.
   [[nodiscard]] Plan plan(const Shape& input, std::string_view stages = kDefaultStages) const;
 
   // Plans one result for each list of stages; all lists begin with the same image. Steps that lists have in

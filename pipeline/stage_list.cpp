@@ -88,7 +88,8 @@ class StepText {
     std::size_t next = 0;
     for (std::size_t i = 1; i < parts_.size(); ++i) next = read_value(parts_[i], next) + 1;
     finish();
-    return {stage_, values_, values_text(*stage_, values_, presets_)};
+    values_.image = image_.get();
+    return {stage_, values_, values_text(*stage_, values_, presets_), std::move(image_)};
   }
 
  private:
@@ -169,6 +170,11 @@ class StepText {
     const Parameter& row = stage_->parameters[i];
     if (given_[i]) refuse(where_, std::string(row.name) + ": given twice");
     given_[i] = true;
+    if (names_image(row, text)) {
+      image_ = std::make_shared<const SecondImage>(SecondImage{.name = std::string(text)});
+      values_.values[i] = kOfImage;
+      return i;
+    }
     values_.values[i] = parse_value(where_ + ": " + std::string(row.name), row, text);
     return i;
   }
@@ -208,6 +214,7 @@ class StepText {
   std::string where_;
   Parameters presets_;
   Parameters values_;
+  std::shared_ptr<const SecondImage> image_;
   std::array<bool, kMaxParameters> given_{};
   bool has_unnamed_ = false;  // a value without a name was read
 };

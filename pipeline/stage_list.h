@@ -11,15 +11,20 @@
 //   WxH+X+Y     also x and y, which are the next two: crop:64x48+10+20
 //   N%          percent: resize:50%:area
 //
+// A VALUE of an image is the name of a file, or of an image given by --image. It contains no comma and no
+// colon. For a parameter that is a number or an image, numbers are numbers.
+//
 // A VALUE A/B/C also sets the next parameters, which must be Parameter::like_previous.
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "kernels/parameter_values.h"
+#include "kernels/second_image.h"
 
 namespace imgpipe {
 
@@ -63,6 +68,9 @@ struct StageRequest {
   const Stage* stage = nullptr;
   Parameters parameters;
   std::string said;  // the values that differ from the presets, in the list's syntax: ":gauss"
+  // The second image; nullptr: none. load_second_images() (pipeline/second_images.h) replaces those that
+  // parse_stages() makes, which have only a name. `parameters.image` points to it.
+  std::shared_ptr<const SecondImage> image{};
 };
 
 // Returns the texts of the steps, without the blanks around them.

@@ -54,9 +54,7 @@ class ValuesText {
     }
   }
 
-  [[nodiscard]] std::string text_of(std::size_t i) const {
-    return value_text(stage_.parameters[i], values_[i]);
-  }
+  [[nodiscard]] std::string text_of(std::size_t i) const { return value_text(stage_, values_, i); }
 
   const Stage& stage_;
   const Parameters& values_;

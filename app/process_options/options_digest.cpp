@@ -12,11 +12,22 @@
 namespace imgpipe {
 namespace {
 
+std::string sha256_of(const SecondImage& image) {
+  const std::string_view bytes(reinterpret_cast<const char*>(image.planes.data()), image.planes.size());
+  const Shape shape = shape_of(image.type);
+  return std::to_string(shape.width) + "x" + std::to_string(shape.height) + "x" +
+         std::to_string(shape.channels) + "-" + sha256(bytes);
+}
+
 std::string step_text(const StageRequest& request) {
   std::string text(request.stage->name);
   for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
     const Parameter& row = request.stage->parameters[i];
-    text += ":" + std::string(row.name) + "=" + value_text(row, request.parameters[i]);
+    // The pixels of a second image determine the output, not its name.
+    const bool is_image = request.image && request.parameters[i] == kOfImage &&
+                          (row.kind == Parameter::Kind::image || row.kind == Parameter::Kind::operand);
+    text += ":" + std::string(row.name) + "=" +
+            (is_image ? sha256_of(*request.image) : value_text(row, request.parameters[i]));
   }
   return text;
 }

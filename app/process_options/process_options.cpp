@@ -17,6 +17,33 @@
 namespace imgpipe {
 namespace {
 
+// Splits NAME=VALUE at the first "=".
+std::pair<std::string, std::string> named_value(const std::string& option, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    usage("--" + option + ": expected NAME=" + (option == "image" ? "FILE" : "STAGES") + ", got '" +
+          printable(text) + "'");
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<NamedImage> read_images(const Parser& parser) {
+  std::vector<NamedImage> images;
+  for (const std::string& text : parser.texts("image")) {
+    auto [name, path] = named_value("image", text);
+    if (name.find_first_of(",:") != std::string::npos)
+      usage("--image: '" + printable(name) + "': a name contains no comma and no colon");
+    images.push_back({std::move(name), std::move(path)});
+  }
+  for (const std::string& text : parser.texts("image-stages")) {
+    auto [name, stages] = named_value("image-stages", text);
+    const auto image = std::ranges::find(images, name, &NamedImage::name);
+    if (image == images.end())
+      usage("--image-stages: no image is named '" + printable(name) + "'; add --image " + name + "=FILE");
+    image->stages = std::move(stages);
+  }
+  return images;
+}
+
 StageOptions read_stages(const Parser& parser) {
   StageOptions stages;
   stages.list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
@@ -26,7 +53,24 @@ StageOptions read_stages(const Parser& parser) {
   RangedList ranged = with_ranges(stages.list, presets);
   stages.steps = parse_stages(ranged.list, presets);
   stages.series_steps = std::move(ranged.of_series);
+  stages.images = read_images(parser);
   return stages;
+}
+
+// Loads the second images of the steps.
+void load_images(ProcessOptions& options) {
+  StageOptions& stages = options.stages;
+  DecodeOptions decode = options.decode;
+  decode.max_bits = usual_decoding().max_bits;
+  decode.bands.clear();
+  decode.colors_only = false;
+  if (const NamedImage* const unused = unused_image(stages.steps, stages.images))
+    usage("--image: no step reads '" + printable(unused->name) + "'; leave it out or add a step such as " +
+          "subtract:" + printable(unused->name));
+  stages.image_warnings = load_second_images(stages.steps, {.named = stages.images,
+                                                            .decode = std::move(decode),
+                                                            .presets = StagePresets(stages.parameter_options),
+                                                            .threads = options.execution.threads});
 }
 
 void read_reports(const Parser& parser, ReportOptions& reports) {
@@ -188,6 +232,7 @@ ProcessOptions read_process_options(const Parser& parser) {
   check_update(options);
   read_tensor(parser, options);
   options.preset = read_preset_to_write(parser, options);
+  if (!parser.given().only_writes_preset()) load_images(options);
   return options;
 }
 

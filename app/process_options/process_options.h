@@ -15,6 +15,7 @@
 #include "app/shard/shard.h"
 #include "images/files/output_sync.h"
 #include "pipeline/jobs/page_selection.h"
+#include "pipeline/second_images.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe {
@@ -30,6 +31,8 @@ struct StageOptions {
   std::string list;                            // as given
   std::vector<std::size_t> series_steps;       // indices into `steps` whose range covers all pages
   std::vector<OptionValue> parameter_options;  // as given, or their defaults
+  std::vector<NamedImage> images;              // --image and --image-stages
+  std::vector<std::string> image_warnings;     // about damage in images that steps read
 };
 
 struct OutputOptions {

@@ -38,6 +38,10 @@ std::vector<ParameterOption> make_parameter_options() {
 
 std::vector<OptionRow> action_rows() {
   return {
+      {"Processing", "image", "NAME=FILE", nullptr,
+       "An image that steps of --stages read by this name, as in subtract:NAME; may be repeated"},
+      {"Processing", "image-stages", "NAME=STAGES", nullptr,
+       "Stages that run once on the image of --image NAME=FILE; may be repeated"},
       {"Processing", "preset", "FILE", nullptr,
        "Take options from FILE.toml: stages = [\"gray\", \"smooth:gauss\"], quality = 85, lenient = "
        "true and so on; options on the command line win. May be repeated: the last one wins"},

@@ -15,8 +15,7 @@ namespace {
 Named<std::string> parameter_texts(const StageRequest& request, bool of_series) {
   Named<std::string> texts;
   for (std::size_t i = 0; request.stage != nullptr && i < request.stage->parameters.size(); ++i) {
-    const Parameter& row = request.stage->parameters[i];
-    texts.emplace_back(row.name, value_text(row, request.parameters[i]));
+    texts.emplace_back(request.stage->parameters[i].name, value_text(*request.stage, request.parameters, i));
   }
   if (of_series) texts.emplace_back("range", "series");
   return texts;

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "kernels/arithmetic/arithmetic.h"
 #include "kernels/box/box.h"
 #include "kernels/channels/channels.h"
 #include "kernels/clahe/clahe.h"
@@ -24,6 +25,37 @@
 #include "kernels/threshold/threshold.h"
 
 namespace imgpipe {
+
+template <std::int64_t Most>
+inline constexpr Parameter kOperand{.name = "by",
+                                    .help =
+                                        "Number, or image of the same size, samples and channels, or of "
+                                        "one channel",
+                                    .kind = Parameter::Kind::operand,
+                                    .most = Most,
+                                    .required = true};
+inline constexpr std::array kArithmeticParameters{kOperand<65535 * kDecimalOne>};
+inline constexpr std::array kMultiplyParameters{kOperand<65535 * kDecimalOne>,
+                                                Parameter{.name = "scale",
+                                                          .help = "Factor of the product with an image",
+                                                          .kind = Parameter::Kind::decimal,
+                                                          .preset = kDecimalOne,
+                                                          .most = kMaxProductScale}};
+inline constexpr std::array<std::string_view, 1> kMeanWords{"mean"};
+inline constexpr std::array kDivideParameters{
+    kOperand<65535 * kDecimalOne>,
+    Parameter{.name = "scale",
+              .help = "Factor of the quotient by an image: number, or the image's mean; 1 for floats",
+              .kind = Parameter::Kind::integer,
+              .preset = kMeanScale,
+              .least = 1,
+              .most = kMaxQuotientScale,
+              .words = kMeanWords}};
+inline constexpr std::array kMaskParameters{
+    Parameter{.name = "image",
+              .help = "Image of the same size and samples: white keeps, black blackens",
+              .kind = Parameter::Kind::image,
+              .required = true}};
 
 inline constexpr std::array<std::string_view, 3> kBorderNames{"shrink", "replicate", "reflect"};  // as Border
 

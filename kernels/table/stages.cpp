@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/arithmetic/arithmetic.h"
 #include "kernels/box/box.h"
 #include "kernels/channels/channels.h"
 #include "kernels/clahe/clahe.h"
@@ -76,6 +77,30 @@ constexpr std::array kPlanesAndWeights{kAllPlanes[0],
                                        kTableOf<kConstant<resize_table_bytes, resize_table, kSameAndFloats>>};
 constexpr std::array kAnyLayoutAndElements{
     kAnyLayout[0], kTableOf<kConstant<normalize_table_bytes, normalize_table, kToTensors>>};
+
+// Arithmetic with a number or a second image.
+template <Arithmetic Op>
+constexpr std::array kColorAndOperand =
+    kColorAndTable<kConstant<arithmetic_table_bytes, arithmetic_table<Op>, kSameAndFloats>>;
+template <Arithmetic Op>
+constexpr std::array kArithmeticKernels =
+    kBoth<kKernels<kSame, arithmetic_reference<Op>, arithmetic_cpu<Op>, IMGPIPE_ON_CUDA(arithmetic_cuda<Op>),
+                   IMGPIPE_ON_CUDA(arithmetic16_cuda<Op>)>,
+          kKernels<kFloats, arithmetic_f32_reference<Op>, arithmetic_f32_cpu<Op>,
+                   IMGPIPE_ON_CUDA(arithmetic_f32_cuda<Op>)>>;
+template <Arithmetic Op>
+constexpr Stage arithmetic(std::string_view name, std::string_view summary,
+                           std::span<const Parameter> parameters = kArithmeticParameters,
+                           std::string_view (*problem)(const Parameters&) = nullptr) {
+  return {.name = name,
+          .summary = summary,
+          .parameters = parameters,
+          .ports = {.in = kColorAndOperand<Op>},
+          .by_row = true,
+          .problem = problem,
+          .skip_reason = arithmetic_skip_reason<Op>,
+          .kernels = kArithmeticKernels<Op>};
+}
 
 // needs_all_rows of rotate and clahe.
 constexpr bool always(const Parameters&) {
@@ -157,6 +182,16 @@ constexpr std::array kStages{
           .problem = levels_problem,
           .skip_reason = levels_skip_reason,
           .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, gamma), IMGPIPE_KERNELS_F32(levels)>},
+    arithmetic<Arithmetic::add>("add", "sum with a number or image"),
+    arithmetic<Arithmetic::subtract>("subtract", "difference from a number or image"),
+    arithmetic<Arithmetic::multiply>("multiply", "product with a number or image", kMultiplyParameters,
+                                     multiply_problem),
+    arithmetic<Arithmetic::divide>("divide", "quotient by a number or image", kDivideParameters,
+                                   divide_problem),
+    arithmetic<Arithmetic::min>("min", "darker of the image and a number or image"),
+    arithmetic<Arithmetic::max>("max", "lighter of the image and a number or image"),
+    arithmetic<Arithmetic::absdiff>("absdiff", "absolute difference from a number or image"),
+    arithmetic<Arithmetic::mask>("mask", "black where another image is black", kMaskParameters),
     Stage{.name = "resize",
           .summary = "scaling to another size",
           .parameters = kResizeParameters,
@@ -310,7 +345,7 @@ static_assert(std::ranges::all_of(kStages,
                                     return std::ranges::count(stage.ports.in, ValueKind::pixels,
                                                               &Port::kind) == 1;
                                   }),
-              "a stage reads one image: docs/hacking.md, A second image input");
+              "a second image is a table: docs/hacking.md, A second image");
 
 }  // namespace
 

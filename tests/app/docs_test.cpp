@@ -32,7 +32,11 @@ std::string numbers_of(const Parameter& parameter) {
   switch (parameter.kind) {
     case Parameter::Kind::integer:
     case Parameter::Kind::decimal:
-      return value_text(parameter, parameter.least) + " to " + value_text(parameter, parameter.most);
+    case Parameter::Kind::operand:
+      return value_text(parameter, parameter.least) + " to " + value_text(parameter, parameter.most) +
+             (parameter.kind == Parameter::Kind::operand ? ", or image" : "");
+    case Parameter::Kind::image:
+      return "image";
     case Parameter::Kind::choice:
       return "";
     case Parameter::Kind::color:

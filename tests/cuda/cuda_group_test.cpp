@@ -17,6 +17,7 @@
 #include "pipeline/compare.h"
 #include "tests/support/cuda_backend.h"
 #include "tests/support/images.h"
+#include "tests/support/second_images.h"
 #include "tests/support/stage_cases.h"
 
 #ifdef IMGPIPE_TEST_CUDA
@@ -70,8 +71,10 @@ void expect_equal_to_reference(const Stage& stage, const StageCase& test, const 
     got.emplace_back(expected.back().frame.type);
   }
   for (std::size_t i = 0; i < types.size(); ++i) {
-    StageCall<Host>& call = calls.emplace_back(
-        StageCall<Host>{.in = in[i].view(), .out = got[i].view(), .parameters = test.parameters});
+    StageCall<Host>& call =
+        calls.emplace_back(StageCall<Host>{.in = in[i].view(),
+                                           .out = got[i].view(),
+                                           .parameters = with_second_image(test.parameters, types[i])});
     std::vector<std::byte>& table = tables.emplace_back(table_for(stage, call));
     call.table = {table.data(), std::ssize(table)};
   }

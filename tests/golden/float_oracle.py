@@ -267,7 +267,28 @@ def normalize(v, *values):
             "bfloat16": lambda: bfloat16(made)}[named["dtype"]]()
 
 
-STAGES = {f.__name__: f
+# ---- arithmetic -------------------------------------------------------------------------------------
+
+def second_image(shape):
+    """The image that tests/support/second_images.cpp makes for a grey image of floats."""
+    y, x = np.indices(shape)
+    return ((11 * x + 57 * y + 29 * x * y) % 257 - 64).astype(F) / F(128)
+
+
+def arithmetic(function):
+    def stage(v, by, scale="1"):
+        d = second_image(v.shape) if by == "grey" else F(float(by))
+        return canonical(function(v, d, F(float(scale.removeprefix("scale=")))))
+    return stage
+
+
+ARITHMETIC = {name: arithmetic(function) for name, function in {
+    "add": lambda v, d, _: v + d, "subtract": lambda v, d, _: v - d, "absdiff": lambda v, d, _: np.abs(v - d),
+    "multiply": lambda v, d, scale: v * d * scale, "divide": lambda v, d, scale: v * scale / d,
+    "min": lambda v, d, _: np.where((d < v) | np.isnan(d), d, v), "mask": lambda v, d, _: v * d,
+    "max": lambda v, d, _: np.where((d > v) | np.isnan(d), d, v)}.items()}
+
+STAGES = ARITHMETIC | {f.__name__: f
           for f in (invert, gamma, levels, depth, smooth, resize, crop, pad, flip, rotate, normalize)}
 
 

@@ -11,11 +11,29 @@
 #include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "tests/support/images.h"
+#include "tests/support/second_images.h"
 
 namespace imgpipe::test {
 namespace {
 
-constexpr std::array<std::string_view, 41> kSteps{"invert",
+constexpr std::array<std::string_view, 58> kSteps{"invert",
+                                                  "add:0.3",
+                                                  "add:grey",
+                                                  "subtract:0.3",
+                                                  "subtract:grey",
+                                                  "multiply:1.7",
+                                                  "multiply:grey",
+                                                  "multiply:grey:scale=0.7",
+                                                  "divide:0.3",
+                                                  "divide:grey",
+                                                  "divide:grey:scale=3",
+                                                  "min:0.4",
+                                                  "min:grey",
+                                                  "max:0.4",
+                                                  "max:grey",
+                                                  "absdiff:0.4",
+                                                  "absdiff:grey",
+                                                  "mask:grey",
                                                   "gamma:2.2",
                                                   "gamma:0.454545",
                                                   "gamma:0.01",
@@ -71,7 +89,7 @@ void write(const ConstHostView& view) {
 
 void write_case(Engine& engine, std::string_view step, const Image& image) {
   Job job;
-  job.plan = make_plan(parse_stages(step), image.shape());
+  job.plan = make_plan(steps_for(step, image.shape()), image.shape());
   if (job.plan.steps.empty()) return;  // the step would change nothing
   job.reader = make_memory_reader(image.untyped_view());
   const Outcome outcome = engine.run(std::move(job));

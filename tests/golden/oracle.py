@@ -357,6 +357,57 @@ def rotate(planes, angle):
     return planes
 
 
+def second_image(name, planes):
+    """The planes of the second image of that name, as tests/support/second_images.cpp makes them."""
+    white, colors = planes[0].white, len(planes)
+    wide, high = (7, 5) if name == "logo" else (len(planes[0][0]), len(planes[0]))
+    channels = {"grey": 1, "same": colors, "logo": colors + 1}[name]
+    value = lambda x, y, c: 11 * x + 57 * y + 29 * x * y + 101 * c
+    sample = lambda v: 0 if v % 5 == 0 else v * (1 if white == 255 else 40503) % (white + 1)
+    return [Plane([[sample(value(x, y, c)) for x in range(wide)] for y in range(high)], white)
+            for c in range(channels)]
+
+
+def is_name(by):
+    return by in ("grey", "same")
+
+
+def arithmetic(operation):
+    """A stage that applies operation(v, d, white) to each sample and a number, or a sample of a second image."""
+    def stage(planes, by, scale=None):
+        by_image = is_name(by)
+        second = second_image(by, planes) if by_image else None
+        if by == "same" and len(planes) == 1:
+            raise Refused()
+        made = []
+        for c, plane in enumerate(planes):
+            other = second[c % len(second)] if by_image else None
+            factor = scale_of(operation, second, scale)
+            clip = lambda value, white=plane.white: min(white, max(0, half_up(max(0, value))))
+            made.append([[clip(operation(v, Fraction(other[y][x] if by_image else Decimal(by)), factor, plane.white))
+                          for x, v in enumerate(row)] for y, row in enumerate(plane)])
+        return made
+    return stage
+
+
+def scale_of(operation, second, scale):
+    if operation is quotient and second and scale in (None, "mean"):
+        samples = [v for plane in second for row in plane for v in row]
+        return half_up(Fraction(sum(samples), len(samples)))
+    return Fraction(Decimal(scale)) if scale and scale != "mean" else 1
+
+
+def quotient(v, d, scale, white):
+    return v * scale / d if d else 0 if v == 0 else white
+
+
+add, subtract = arithmetic(lambda v, d, *_: v + d), arithmetic(lambda v, d, *_: v - d)
+multiply, divide = arithmetic(lambda v, d, scale, _: v * d * scale), arithmetic(quotient)
+least, greatest = arithmetic(lambda v, d, *_: min(v, d)), arithmetic(lambda v, d, *_: max(v, d))
+absdiff = arithmetic(lambda v, d, *_: abs(v - d))
+mask = arithmetic(lambda v, d, _, white: v * d / white)
+
+
 # The stages by name: their functions and their cases. One row per stage.
 STAGES = {
     "gray": (gray, list(LUMA)),
@@ -369,6 +420,14 @@ STAGES = {
     "smooth": (smooth, [f"{window}:{border}" for window in TAPS for border in ("shrink", "replicate", "reflect")]),
     "threshold": (threshold, ["0", "127", "255", "otsu", "40000"]),
     "invert": (invert, [""]),
+    "add": (add, ["0.5", "77.499999", "grey", "same"]),
+    "subtract": (subtract, ["3", "40.5", "grey", "same"]),
+    "multiply": (multiply, ["0.5", "1.7", "300", "grey", "same", "grey:0.004", "same:scale=0.001963"]),
+    "divide": (divide, ["2", "0.3", "1000.5", "grey", "same", "grey:100", "same:scale=65535", "grey:mean"]),
+    "min": (least, ["100", "30.5", "grey", "same"]),
+    "max": (greatest, ["100", "30.5", "grey", "same"]),
+    "absdiff": (absdiff, ["100", "30.5", "grey", "same"]),
+    "mask": (mask, ["grey", "same"]),
     # The second and the third bring an 8-bit value as close to a half as possible: 228 and 141.
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
     "levels": (levels, ["50:200", "0:1", "254:255", "3:252:8", "1000:40001:16", "100:4000", "0:65535"]),

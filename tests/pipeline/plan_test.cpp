@@ -9,6 +9,7 @@
 #include "kernels/stage.h"
 #include "pipeline/device.h"
 #include "tests/support/golden.h"
+#include "tests/support/second_images.h"
 
 namespace imgpipe::test::plan_test {
 namespace {
@@ -101,7 +102,7 @@ TEST(Plan, StepsWithoutCudaAreFound) {
   EXPECT_EQ(why_not_on_cuda(make_plan(parse_stages("gray,hist,contrast,smooth"), kRgb)), "");
   for (const Stage& stage : stage_table()) {
     if (!stage.selectable) continue;
-    const Plan plan = make_plan(parse_stages(golden_cases(stage.name).at(0)), wide(kRgb));
+    const Plan plan = make_plan(steps_for(golden_cases(stage.name).at(0), wide(kRgb)), wide(kRgb));
     std::string_view lacking;
     for (const Operation& one : plan.operations) {
       const bool has = find_kernel(*one.stage, Backend::cuda, one.in.sample, one.out.sample) != nullptr;
@@ -123,7 +124,7 @@ std::vector<StageRequest> selectable_steps() {
 }
 
 void expect_types_follow(const std::vector<StageRequest>& list, const Shape& input) {
-  const Plan plan = make_plan(list, input);
+  const Plan plan = make_plan(steps_for(list, input), input);
   FrameType type = frame_type_of(input);
   std::set<std::string> seen;
   std::optional<std::size_t> counted_by;

@@ -320,8 +320,12 @@ TEST(StepValues, EveryParameterIsComplete) {
           break;
         case Parameter::Kind::integer:
         case Parameter::Kind::decimal:
+        case Parameter::Kind::operand:
           EXPECT_LT(row.least, row.most) << stage.name << " " << row.name;
           EXPECT_TRUE(row.required || row.preset < 0 || (row.preset >= row.least && row.preset <= row.most));
+          break;
+        case Parameter::Kind::image:
+          EXPECT_TRUE(row.required) << stage.name << " " << row.name;
           break;
         case Parameter::Kind::color:
         case Parameter::Kind::real:

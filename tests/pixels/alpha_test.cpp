@@ -18,6 +18,7 @@
 #include "tests/support/images.h"
 #include "tests/support/memory_writer.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/second_images.h"
 
 namespace imgpipe::test::alpha_test {
 namespace {
@@ -128,7 +129,7 @@ constexpr RunMode kRunModes[] = {{"in strips", false, 32}, {"in rows", false, 0}
 
 Image run(Engine& engine, const Image& image, const Steps& steps, const RunMode& mode, bool fuse) {
   Job job;
-  job.plan = make_plan(steps, image.shape(), fuse);
+  job.plan = make_plan(steps_for(steps, image.shape()), image.shape(), fuse);
   const Shape shape = job.plan.output;
   job.writer = std::make_unique<MemoryWriter>(shape, mode.strip_rows);
   job.reader = make_memory_reader(image.untyped_view());
@@ -180,7 +181,9 @@ void expect_alpha_carried(const std::vector<std::unique_ptr<Engine>>& engines, S
   const Image image = noise_image(shape, 5);
   for (const Steps& steps : lists) {
     const ExpectedImage expected(image, steps);
-    const bool has_fused = make_plan(steps, shape, true).steps.size() < make_plan(steps, shape).steps.size();
+    const Steps loaded = steps_for(steps, shape);
+    const bool has_fused =
+        make_plan(loaded, shape, true).steps.size() < make_plan(loaded, shape).steps.size();
     for (std::size_t i = 0; i < engines.size(); ++i) {
       for (const RunMode& mode : kRunModes) {
         for (const bool fuse : {false, true}) {

@@ -21,6 +21,7 @@
 #include "tests/support/hostile_floats.h"
 #include "tests/support/images.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/second_images.h"
 #include "tests/support/stage_cases.h"
 
 namespace imgpipe::test::differential_test {
@@ -189,7 +190,7 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
   StageCall<Host> call{};
   call.in = in.view();
   if (makes_pixels(stage)) call.out = out.view();
-  call.parameters = test.parameters;
+  call.parameters = with_second_image(test.parameters, type);
   // Garbage, which hist must overwrite.
   if (makes_counts(stage)) std::ranges::fill(counters, 0xDEADBEEF);
   const std::int64_t bins = bins_of(type);

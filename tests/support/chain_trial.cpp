@@ -16,6 +16,7 @@
 #include "tests/support/host_band_device.h"
 #include "tests/support/images.h"
 #include "tests/support/memory_writer.h"
+#include "tests/support/second_images.h"
 
 namespace imgpipe::test {
 namespace {
@@ -236,7 +237,7 @@ Image Trial::image() const {
 }
 
 Plan Trial::plan() const {
-  return make_plan(parse_stages(list()), shape(), fuse, std::int64_t{1} << 32);
+  return make_plan(steps_for(list(), shape()), shape(), fuse, std::int64_t{1} << 32);
 }
 
 std::string Trial::text() const {

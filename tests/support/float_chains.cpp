@@ -12,6 +12,7 @@
 #include "kernels/stage.h"
 #include "tests/support/images.h"
 #include "tests/support/memory_writer.h"
+#include "tests/support/second_images.h"
 
 namespace imgpipe::test {
 namespace {
@@ -75,7 +76,7 @@ FloatChain random_float_chain(Random& random) {
     for (std::int64_t left = 1 + below(random, 5); left > 0; --left)
       chain.list += "," + random_float_step(random);
     try {
-      if (is_wanted(make_plan(parse_stages(chain.list), chain.shape, false, std::int64_t{1} << 32)))
+      if (is_wanted(make_plan(steps_for(chain.list, chain.shape), chain.shape, false, std::int64_t{1} << 32)))
         return chain;
     } catch (const Error&) {
       continue;  // a rectangle outside the image
@@ -85,7 +86,7 @@ FloatChain random_float_chain(Random& random) {
 
 Image made_by(Engine& engine, const FloatChain& chain, const Image& image, const FloatRun& how) {
   Job job;
-  job.plan = make_plan(parse_stages(chain.list), image.shape(), how.fuse);
+  job.plan = make_plan(steps_for(chain.list, image.shape()), image.shape(), how.fuse);
   Image made(job.plan.output);
   job.writer = std::make_unique<MemoryWriter>(job.plan.output, how.strip_rows);
   job.reader = make_memory_reader(image.untyped_view());

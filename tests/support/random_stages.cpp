@@ -47,7 +47,10 @@ std::int64_t random_number_of(Random& random, const Parameter& row) {
     case Parameter::Kind::integer:
     case Parameter::Kind::decimal:
     case Parameter::Kind::choice:
+    case Parameter::Kind::operand:
       return random_number(random, row);
+    case Parameter::Kind::image:
+      break;
     case Parameter::Kind::color:
       return random_color(random);
     case Parameter::Kind::real:
@@ -61,6 +64,9 @@ std::string random_value(Random& random, const Parameter& row) {
   // These chains use integers, because most stages reject floats; tests/support/float_chains.h uses floats.
   if (words > 0 && row.words.back() == "float") --words;
   const bool word = row.kind == Parameter::Kind::choice || (words > 0 && below(random, 3) == 0);
+  const bool may_be_image = row.kind == Parameter::Kind::image || row.kind == Parameter::Kind::operand;
+  if (may_be_image && (row.kind == Parameter::Kind::image || below(random, 2) == 0))
+    return below(random, 2) == 0 ? "grey" : "same";
   if (word) return std::string(row.words[static_cast<std::size_t>(below(random, words))]);
   return value_text(row, random_number_of(random, row));
 }

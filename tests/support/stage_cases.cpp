@@ -4,6 +4,7 @@
 
 #include "pipeline/stage_list.h"
 #include "tests/support/golden.h"
+#include "tests/support/second_images.h"
 
 namespace imgpipe::test {
 namespace {
@@ -26,11 +27,14 @@ Parameters second_of(const Stage& first, const Parameters& both) {
 
 bool is_possible(const Stage& stage, const FrameType& type, const Parameters& parameters) {
   FrameType out = type;
+  if (parameters.image != nullptr && parameters.image->name == "same" && type.color_channels == 1)
+    return false;
   const bool fits = stage.infer == nullptr || stage.infer(type, parameters, out).empty();
   return fits && (stage.skip_reason == nullptr || stage.skip_reason(type, parameters).empty());
 }
 
-Made made_by_one(const Stage& stage, const Parameters& parameters, const Frame<const std::byte, Host>& in) {
+Made made_by_one(const Stage& stage, Parameters parameters, const Frame<const std::byte, Host>& in) {
+  parameters = with_second_image(parameters, in.type);
   const FrameType out = output_type(stage, in.type, parameters);
   Made made{OwnFrame(makes_pixels(stage) ? out : FrameType{}), {}};
   if (reads_counts(stage, parameters)) made.counts = counts_of(in);
@@ -105,7 +109,8 @@ std::vector<StageCase> cases_of(const Stage& stage) {
   std::vector<std::string> steps = golden_cases(stage.name);
   if (stage.name == "depth") steps.insert(steps.begin(), kDepthOfFloats);
   for (const std::string& step : steps) {
-    cases.push_back({step, parse_stages(step).front().parameters});
+    const StageRequest request = parse_stages(step).front();
+    cases.push_back({step, request.parameters, request.image});
   }
   return cases;
 }

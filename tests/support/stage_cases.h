@@ -5,10 +5,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "images/image.h"
+#include "kernels/second_image.h"
 #include "kernels/stage.h"
 #include "tests/support/images.h"
 
@@ -17,6 +19,7 @@ namespace imgpipe::test {
 struct StageCase {
   std::string text;       // as in --stages; for a fused stage, both
   Parameters parameters;  // for a fused stage, those of its first part, then those of its second
+  std::shared_ptr<const SecondImage> image{};  // only its name: tests/support/second_images.h makes the image
 };
 
 // Returns the stages of the table, then the fused ones.

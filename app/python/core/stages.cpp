@@ -33,6 +33,10 @@ std::string_view kind_text(Parameter::Kind kind) {
       return "choice";
     case Parameter::Kind::color:
       return "color";
+    case Parameter::Kind::image:
+      return "image";
+    case Parameter::Kind::operand:
+      return "operand";
   }
   unreachable();
 }

@@ -1,0 +1,144 @@
+#include "pipeline/second_images.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <utility>
+
+#include "images/error.h"
+#include "images/formats/pending_input.h"
+#include "images/image.h"
+#include "images/memory/available_memory.h"
+#include "images/text.h"
+#include "kernels/stage.h"
+#include "pipeline/plan.h"
+#include "pipeline/runner.h"
+
+namespace imgpipe {
+namespace {
+
+template <class T>
+void copy_channel(const ConstHostView& from, int channel, std::byte* to, std::int64_t stride_bytes) {
+  for (std::int64_t y = 0; y < from.height; ++y) {
+    const auto* const in = reinterpret_cast<const T*>(from.row(y)) + channel;
+    auto* const out = reinterpret_cast<T*>(to + y * stride_bytes);
+    for (std::int64_t x = 0; x < from.width; ++x) out[x] = in[x * from.channels];
+  }
+}
+
+void copy_channel(const ConstHostView& from, int channel, std::byte* to, std::int64_t stride_bytes) {
+  if (is_float(from.sample)) return copy_channel<float>(from, channel, to, stride_bytes);
+  visit_sample(from.sample, [&]<class T>(T) { copy_channel<T>(from, channel, to, stride_bytes); });
+}
+
+template <class T>
+std::int64_t mean_of(const ConstHostView& pixels) {
+  const int colors = pixels.shape().color_channels();
+  std::int64_t sum = 0;
+  for (std::int64_t y = 0; y < pixels.height; ++y) {
+    const auto* const row = reinterpret_cast<const T*>(pixels.row(y));
+    for (std::int64_t x = 0; x < pixels.width; ++x)
+      for (int c = 0; c < colors; ++c) sum += row[x * pixels.channels + c];
+  }
+  const std::int64_t count = pixels.width * pixels.height * colors;
+  return (2 * sum + count) / (2 * count);
+}
+
+class Loading {
+ public:
+  explicit Loading(const SecondImageOptions& options) : options_(options) {
+    for (const NamedImage& one : options.named) {
+      if (std::ranges::count(options.named, one.name, &NamedImage::name) > 1)
+        throw Error(ErrorKind::usage, "--image: " + printable(one.name) + " is given twice");
+    }
+  }
+
+  void load(std::span<StageRequest> steps) {
+    for (StageRequest& step : steps) {
+      if (!step.image) continue;
+      step.image = image_of(step.image->name);
+      step.parameters.image = step.image.get();
+    }
+  }
+
+  std::vector<std::string> warnings;
+
+ private:
+  std::shared_ptr<const SecondImage> image_of(const std::string& name) {
+    if (const auto loaded = loaded_.find(name); loaded != loaded_.end()) {
+      if (!loaded->second)
+        throw Error(ErrorKind::usage, "--image-stages: " + printable(name) + " reads itself");
+      return loaded->second;
+    }
+    loaded_[name] = nullptr;  // while its stages are loaded
+    const auto named = std::ranges::find(options_.named, name, &NamedImage::name);
+    const NamedImage source = named == options_.named.end() ? NamedImage{name, name} : *named;
+    return loaded_[name] = source.image ? source.image : read(source);
+  }
+
+  std::shared_ptr<const SecondImage> read(const NamedImage& source) {
+    return naming(printable(source.path), [&] {
+      const InputFile file = open_input(source.path, options_.decode, InputKind::any);
+      const std::unique_ptr<Reader> reader = open_reader(file, options_.decode);
+      check_available(2 * reader->header().shape.bytes() + reader->working_bytes(true));
+      Image image(reader->header().shape);
+      reader->read_rows(image.untyped_view());
+      for (const std::string& warning : reader->warnings())
+        warnings.push_back(printable(source.path) + ": " + warning);
+      std::vector<StageRequest> steps = parse_stages(source.stages, options_.presets);
+      if (steps.empty()) return make_second_image(source.name, image.untyped_view());
+      if (steps.back().stage->tensor != nullptr)
+        throw Error(ErrorKind::usage, "--image-stages: " + std::string(steps.back().stage->name) +
+                                          " makes a tensor; a step reads an image");
+      load(steps);
+      Runner runner({.device = "cpu", .threads = options_.threads});
+      const Plan plan = make_plan(steps, image.shape(), false, options_.decode.max_pixels);
+      return make_second_image(source.name, runner.run(image.untyped_view(), plan).pixels);
+    });
+  }
+
+  const SecondImageOptions& options_;
+  std::map<std::string, std::shared_ptr<const SecondImage>> loaded_;
+};
+
+// Adds the names of the images that the steps read.
+void add_names(std::span<const StageRequest> steps, std::span<const NamedImage> named,
+               std::vector<std::string>& names) {
+  for (const StageRequest& step : steps) {
+    if (!step.image || std::ranges::find(names, step.image->name) != names.end()) continue;
+    names.push_back(step.image->name);
+    const auto image = std::ranges::find(named, step.image->name, &NamedImage::name);
+    if (image != named.end()) add_names(parse_stages(image->stages), named, names);
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const SecondImage> make_second_image(std::string name, ConstHostView pixels) {
+  SecondImage image{.name = std::move(name), .type = frame_type_of(pixels.shape())};
+  image.type.layout = Layout::planar;
+  check_available(image.plane_bytes() * image.type.channels());
+  image.planes.resize(static_cast<std::size_t>(image.plane_bytes() * image.type.channels()));
+  for (int c = 0; c < pixels.channels; ++c)
+    copy_channel(pixels, c, image.planes.data() + c * image.plane_bytes(), image.stride_bytes());
+  if (!is_float(pixels.sample))
+    image.mean = visit_sample(pixels.sample, [&]<class T>(T) { return mean_of<T>(pixels); });
+  return std::make_shared<const SecondImage>(std::move(image));
+}
+
+std::vector<std::string> load_second_images(std::span<StageRequest> steps,
+                                            const SecondImageOptions& options) {
+  Loading loading(options);
+  loading.load(steps);
+  return std::move(loading.warnings);
+}
+
+const NamedImage* unused_image(std::span<const StageRequest> steps, std::span<const NamedImage> named) {
+  std::vector<std::string> names;
+  add_names(steps, named, names);
+  const auto unused = std::ranges::find_if(
+      named, [&](const NamedImage& one) { return std::ranges::find(names, one.name) == names.end(); });
+  return unused == named.end() ? nullptr : &*unused;
+}
+
+}  // namespace imgpipe
