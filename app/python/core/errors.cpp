@@ -54,6 +54,10 @@ PyObject* type_of(ErrorKind kind) {
   unreachable();
 }
 
+void set_current(const nb::object& exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
+
 }  // namespace
 
 nb::object path_object(const std::string& path) {
@@ -74,13 +78,8 @@ nb::object exception_of(const Error& error, const std::string& path, const std::
   return nb::handle(type_of(error.kind()))(message + note);
 }
 
-void set_exception(const Error& error, const std::string& path) {
-  const nb::object exception = exception_of(error, path);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
-}
-
 void raise(const nb::object& exception) {
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  set_current(exception);
   throw nb::python_error();
 }
 
@@ -89,7 +88,7 @@ void register_exceptions() {
     try {
       std::rethrow_exception(thrown);
     } catch (const Error& error) {
-      set_exception(error);
+      set_current(exception_of(error));
     }
   });
 }

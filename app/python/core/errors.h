@@ -19,8 +19,6 @@ namespace nb = nanobind;
 // `note`: the end of the message.
 [[nodiscard]] nb::object exception_of(const Error& error, const std::string& path = {},
                                       const std::string& note = {});
-// Sets exception_of() as Python's current exception.
-void set_exception(const Error& error, const std::string& path = {});
 // Raises an exception object.
 [[noreturn]] void raise(const nb::object& exception);
 
