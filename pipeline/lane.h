@@ -74,7 +74,7 @@ class Lane {
   virtual void release_memory() = 0;
   // Without times, which cost a call per image and step, timelines get no spans. The default is with times.
   virtual void keep_times(bool /*kept*/) {}
-  // Limits the device memory of each slot; launch() observes it.
+  // Limits the device memory of all slots together, from the next launch() or band engine on.
   virtual void limit_memory(std::int64_t /*bytes*/) {}
   // Makes an engine for images that do not fit into the device. It processes them in bands of rows, which
   // `threads` threads read and encode. No image may be in progress; the lane must outlive the engine.

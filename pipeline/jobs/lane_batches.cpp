@@ -296,6 +296,7 @@ void LaneBatches::use_alone(const std::function<void(Lane&)>& work) {
 
 void LaneBatches::limit_memory(std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
+  if (bytes < settings_.memory_bytes) release_idle_lanes();
   settings_.memory_bytes = bytes;
 }
 
@@ -303,10 +304,13 @@ void LaneBatches::trim() {
   std::multimap<int, std::unique_ptr<HostThreads>> ended;  // joined without the lock
   const std::lock_guard lock(mutex_);
   ended.swap(idle_threads_);
-  if (!alone_) {
-    for (const auto& lane : idle_) lane->release_memory();
-  }
+  release_idle_lanes();
   release_idle(*settings_.memory);
+}
+
+void LaneBatches::release_idle_lanes() {
+  if (alone_) return;
+  for (const auto& lane : idle_) lane->release_memory();
 }
 
 }  // namespace imgpipe

@@ -18,6 +18,8 @@
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/device.h"
 #include "pipeline/lane.h"
+#include "pipeline/plan.h"
+#include "pipeline/stage_list.h"
 #include "pipeline/threads/thread_start.h"
 #include "tests/cuda_stand_in/stand_in_runtime.h"
 #include "tests/support/plan_record.h"
@@ -155,6 +157,49 @@ TEST_F(CudaStandIn, LanesRestoreTheCallersDevice) {
   const auto lanes = make_cuda_lanes(devices, 1, make_lane_memory(0));
   EXPECT_THROW(lanes.front()->start(), Error) << "the stand-in makes no streams";
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 0}));
+}
+
+TEST_F(CudaStandIn, SlotsOfALaneShareItsMemory) {
+  runtime.mode = StandInMode::runs;
+  const auto memory = make_lane_memory(1 << 20);
+  const std::vector<int> devices{0};
+  const auto lanes = make_cuda_lanes(devices, 2, memory);
+  Lane& lane = *lanes.front();
+  const auto used = [] { return (std::int64_t{1} << 40) - static_cast<std::int64_t>(runtime.free_bytes); };
+  const auto launch = [&](std::size_t slot, LaneImage& image, std::int64_t height) {
+    image.plan = make_plan(parse_stages("invert"), {1000, height, 3});
+    image.source = Image(image.plan.input, memory.get());
+    LaneImage* const group[]{&image};
+    lane.launch(slot, group);
+  };
+  const auto finish = [&](std::size_t slot, LaneImage& image) {
+    LaneImage* const group[]{&image};
+    lane.finish(slot, group);
+  };
+  LaneImage first, second;
+  lane.limit_memory(std::int64_t{1} << 30);
+  lane.start();
+  launch(0, first, 4000);
+  finish(0, first);
+  const std::int64_t one = used();
+  lane.release_memory();
+  EXPECT_EQ(used(), 0);
+
+  const std::int64_t limit = one + one / 2;
+  lane.limit_memory(limit);
+  EXPECT_LE(lane.most().pixels * 2, limit / 3) << "a group of every slot fits";
+  launch(0, first, 4000);
+  EXPECT_THROW(launch(1, second, 4000), Error);
+  EXPECT_LE(used(), limit);
+  launch(1, second, 500);
+  EXPECT_LE(used(), limit);
+  finish(0, first);
+  finish(1, second);
+  lane.limit_memory(one / 2);
+  EXPECT_THROW(launch(1, second, 500), Error) << "slot 0 keeps more";
+  launch(0, first, 500);
+  EXPECT_LE(used(), one / 2) << "the slot frees its memory above the limit";
+  finish(0, first);
 }
 
 TEST_F(CudaStandIn, ListingDevicesLeavesNoError) {

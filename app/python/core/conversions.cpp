@@ -94,8 +94,9 @@ nb::list Pipeline::convert(nb::handle source, const nb::bytes& path, bool overwr
         },
         [&] {
           if (!overwrite) check_new(options.output.path);
-          const std::string device = device_ == "auto" ? "cpu" : device_of_call(device_);
-          const std::unique_ptr<Engine> engine = make_engine(choose_device(device), threads_);
+          DeviceChoice device = choose_device(device_ == "auto" ? "cpu" : device_of_call(device_));
+          device.memory_bytes = device_image_limit();
+          const std::unique_ptr<Engine> engine = make_engine(device, threads_);
           if (engine->implementation() == "cuda") note_device_use();
           run(job, file, settings.decode, *engine);
         });

@@ -199,7 +199,8 @@ class DevicePipeline {
 
 void bind_devices(nb::module_& module) {
   module.def("device_memory_limit", &device_memory_limit);
-  module.def("set_device_memory_limit", &set_device_memory_limit, nb::arg("bytes"));
+  module.def("set_device_memory_limit", &set_device_memory_limit, nb::arg("bytes"),
+             nb::call_guard<nb::gil_scoped_release>());
   module.def("trim_devices", &trim_devices, nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "device_index", [](const std::string& device) { return device_session(device).index; },

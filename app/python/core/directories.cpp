@@ -168,6 +168,7 @@ class DirectoryRun {
         check_process();  // with auto, a forked process works on the host
         LaneCapacity capacity = find_lanes();
         if (!capacity.lanes.empty()) note_device_use();
+        for (const auto& lane : capacity.lanes) lane->limit_memory(device_image_limit());
         return capacity;
       };
     return settings;
