@@ -5,6 +5,8 @@ import itertools
 import os
 import random
 import resource
+import subprocess
+import sys
 import threading
 import time
 
@@ -15,7 +17,8 @@ import pytest
 from imgpipe import Batch, DecodeError, MissingFileError, Pipeline
 from imgpipe._map import map_sources
 
-from made import encoded, noise, random_stages
+from cuda_modules import needs_device
+from made import encoded, noise, random_stages, write_netpbm
 
 SIZES = [(40, 60, 3), (33, 21, 3), (64, 64, 3), (1, 1, 3), (5, 200, 3)]
 
@@ -457,3 +460,22 @@ def test_map_begins_images_only_within_memory():
         results = list(map_sources(Engine(), range(40), 4, ordered, None, memory))
         assert [result.image for result in results] == [2] * 40  # threads per image
         assert 1 <= most <= limit
+
+
+OPENED = """
+import resource, sys, imgpipe, numpy as np
+device, paths = sys.argv[1], [sys.argv[2]] * 300
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, 128))
+wanted = imgpipe.Pipeline("resize:3:2").read(paths[0])
+pipe = imgpipe.Pipeline("resize:3:2", device=device, threads=4)
+assert (np.asarray(pipe.batch(paths)) == wanted).all()
+assert all((np.asarray(image) == wanted).all() for image in pipe.batch([*paths, np.zeros((1, 1), np.uint8)])[:-1])
+assert sum(result.error is None for result in pipe.map(paths)) == len(paths)
+assert len(imgpipe.decode(paths, device=device)) == len(paths)
+"""
+
+
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_device)])
+def test_few_files_are_open_at_once(device, tmp_path):
+    write_netpbm(tmp_path / "large.pgm", noise((1000, 1100)))  # read from the disk, row by row
+    subprocess.run([sys.executable, "-c", OPENED, device, tmp_path / "large.pgm"], check=True)
