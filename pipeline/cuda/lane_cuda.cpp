@@ -110,6 +110,7 @@ class CudaLane final : public Lane {
     const UserDeviceRestorer restorer;
     try {
       IMGPIPE_CUDA(cudaSetDevice(index_));
+      const RelaxedCapture relaxed;
       slot.group->finish();
       slot.group->record_spans();
     } catch (...) {

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -19,6 +21,7 @@
 #include "pipeline/device.h"
 #include "pipeline/lane.h"
 #include "pipeline/plan.h"
+#include "pipeline/result_memory.h"
 #include "pipeline/stage_list.h"
 #include "pipeline/threads/thread_start.h"
 #include "tests/cuda_stand_in/stand_in_runtime.h"
@@ -200,6 +203,76 @@ TEST_F(CudaStandIn, SlotsOfALaneShareItsMemory) {
   launch(0, first, 500);
   EXPECT_LE(used(), one / 2) << "the slot frees its memory above the limit";
   finish(0, first);
+}
+
+class StandInResults : public CudaStandIn {
+ protected:
+  StandInResults() {
+    runtime.mode = StandInMode::runs;
+    results_ = make_result_memory(0);
+    runtime.logging_thread = std::this_thread::get_id();
+    runtime.calls.clear();
+  }
+  [[nodiscard]] static std::size_t used() { return (std::size_t{1} << 40) - runtime.free_bytes; }
+
+  std::unique_ptr<ResultMemory> results_;
+};
+
+TEST_F(StandInResults, DroppingOneMakesNoCalls) {
+  auto block = results_->take(1000);
+  const std::byte* const data = block->data();
+  runtime.calls.clear();
+  block.reset();
+  EXPECT_EQ(runtime.calls, std::vector<std::string>()) << "any could invalidate a captured graph";
+  runtime.query_status = cudaErrorNotReady;
+  const auto other = results_->take(1000);
+  EXPECT_NE(other->data(), data) << "other work may still use the block";
+  EXPECT_EQ(runtime.context_records, 1);
+  runtime.query_status = cudaSuccess;
+  EXPECT_EQ(results_->take(1000)->data(), data);
+}
+
+TEST_F(StandInResults, NothingIsRecordedDuringACaptureOfABlockingStream) {
+  auto block = results_->take(1000);
+  const std::byte* const data = block->data();
+  block.reset();
+  runtime.legacy_capture = cudaErrorStreamCaptureImplicit;
+  auto other = results_->take(1000);
+  results_->trim();
+  EXPECT_EQ(runtime.context_records, 0);
+  EXPECT_NE(other->data(), data);
+  EXPECT_EQ(runtime.last_error, cudaSuccess) << "the caller's next launch would report it";
+  runtime.legacy_capture = cudaSuccess;
+  EXPECT_EQ(results_->take(1000)->data(), data);
+  EXPECT_EQ(runtime.context_records, 1);
+}
+
+TEST_F(StandInResults, ManyDroppedAreFreedAtOnce) {
+  constexpr std::size_t kEach = std::size_t{4} << 20;
+  results_->limit_idle(2 * kEach);
+  for (const bool busy : {false, true}) {
+    runtime.query_status = busy ? cudaErrorNotReady : cudaSuccess;
+    std::vector<std::shared_ptr<ResultBlock>> blocks;
+    for (int i = 0; i < 10; ++i) blocks.push_back(results_->take(kEach));
+    while (!blocks.empty()) blocks.pop_back();
+    EXPECT_EQ(used() <= 4 * kEach, !busy) << used();
+    runtime.query_status = cudaSuccess;
+    results_->trim();
+    EXPECT_EQ(used(), 0U);
+  }
+}
+
+TEST_F(StandInResults, AllocationsDoNotDisturbACapture) {
+  runtime.modes_in_calls.clear();
+  (void)results_->take(1000);
+  results_->trim();
+  EXPECT_EQ(runtime.modes_in_calls, std::vector(2, cudaStreamCaptureModeRelaxed));
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal;
+  (void)cudaThreadExchangeStreamCaptureMode(&mode);
+  EXPECT_EQ(mode, cudaStreamCaptureModeGlobal) << "the thread's mode is unchanged";
+  (void)results_->take(1000);
+  (void)cudaThreadExchangeStreamCaptureMode(&mode);
+  EXPECT_EQ(mode, cudaStreamCaptureModeThreadLocal);
 }
 
 TEST_F(CudaStandIn, ListingDevicesLeavesNoError) {

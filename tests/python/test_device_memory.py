@@ -179,6 +179,25 @@ def test_memory_of_the_programs_engines(limit, tmp_path):
     assert max(most.values()) <= limit, {call: f"{used / MIB:.0f} MiB" for call, used in most.items()}
 
 
+def memory_after_dropping(count):
+    """What remains on the device of many large results after they were dropped and a small one was made."""
+    import torch
+    torch.zeros(1, device="cuda")
+    before = used_on_device()
+    pipe, array = imgpipe.Pipeline("invert", device="cuda"), noise((4000, 5000, 3))
+    results = [pipe(array) for _ in range(count)]
+    most = used_on_device() - before
+    results.clear()
+    pipe(array[:30, :40])
+    return most, used_on_device() - before
+
+
+@needs_torch
+def test_dropped_results_are_freed():
+    most, left = in_new_process(memory_after_dropping, 20)
+    assert most >= 1200 * 10**6 and left <= 400 * MIB, f"{most / MIB:.0f} and {left / MIB:.0f} MiB"
+
+
 def mixed_sources():
     good = files(5, 61, 83)
     png = encoded(smooth_noise(50, 40, 9), "PNG")

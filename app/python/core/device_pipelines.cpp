@@ -160,7 +160,11 @@ class DevicePipeline {
   [[nodiscard]] nb::tuple batch(nb::list sources, const std::optional<Pipeline::Boxes>& boxes,
                                 const std::optional<Pipeline::Flips>& flips, const DeviceInput* out,
                                 bool with_index) {
-    DeviceSession* const session = without_gil([this] { return &device_session(device_); });
+    DeviceSession* const session = without_gil([this] {
+      DeviceSession& used = device_session(device_);
+      used.results->settle();
+      return &used;
+    });
     const BatchSources items(sources, boxes, flips, &is_on_device);
     std::vector<LaneBatchImage> images(items.items().size());
     for (std::size_t i = 0; i < images.size(); ++i) {
