@@ -166,7 +166,7 @@ class CudaLane final : public Lane {
   static std::vector<GroupImage> members(std::span<LaneImage* const> images, const std::string& track) {
     std::vector<GroupImage> members;
     for (LaneImage* const image : images) {
-      const Plan& plan = image->used_plan();
+      const Plan& plan = *image->plan;
       if (plan.results.size() != 1) throw std::logic_error("a lane returns one result per image");
       const bool decodes = image->coded.jpeg.has_value();
       members.push_back({.plan = plan,

@@ -113,7 +113,7 @@ class LaneBatches::Run {
       if (image.source.open && !readers_[i]) reopen(i);
       one.reader = std::move(readers_[i]);
       LaneImage& lane_image = one.image;
-      lane_image.shared_plan = std::shared_ptr<const Plan>(image.plan, &image.plan->plan);
+      lane_image.plan = std::shared_ptr<const Plan>(image.plan, &image.plan->plan);
       lane_image.device_result = {
           .data = image.result, .planar = image.plan->splits, .mirrored = image.source.flip};
       lane_image.device_source = image.device_pixels;
@@ -126,8 +126,8 @@ class LaneBatches::Run {
       if (!one.reader) return;
       if (may_stage) lane_image.coded.jpeg = stage_jpeg(*one.reader, memory);
       if (lane_image.coded.jpeg) return;
-      check_available(one.reader->working_bytes(true) + lane_image.used_plan().input.bytes());
-      lane_image.source = Image(lane_image.used_plan().input, &memory);
+      check_available(one.reader->working_bytes(true) + lane_image.plan->input.bytes());
+      lane_image.source = Image(lane_image.plan->input, &memory);
       one.reader->read_rows(lane_image.source.untyped_view());
       image.warnings = one.reader->warnings();
       one.reader.reset();

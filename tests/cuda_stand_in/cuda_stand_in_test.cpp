@@ -170,8 +170,8 @@ TEST_F(CudaStandIn, SlotsOfALaneShareItsMemory) {
   Lane& lane = *lanes.front();
   const auto used = [] { return (std::int64_t{1} << 40) - static_cast<std::int64_t>(runtime.free_bytes); };
   const auto launch = [&](std::size_t slot, LaneImage& image, std::int64_t height) {
-    image.plan = make_plan(parse_stages("invert"), {1000, height, 3});
-    image.source = Image(image.plan.input, memory.get());
+    image.plan = std::make_shared<const Plan>(make_plan(parse_stages("invert"), {1000, height, 3}));
+    image.source = Image(image.plan->input, memory.get());
     LaneImage* const group[]{&image};
     lane.launch(slot, group);
   };
