@@ -261,7 +261,7 @@ std::vector<std::string> write(const nb::bytes& encoded_path, nb::handle array, 
   const EncodingJob job =
       make_job(array, "image", make_encoding(format_to_write(format, path), quality, level), source);
   try {
-    without_gil([&] {
+    without_gil(path, [&] {
       naming(printable(path), [&] {
         if (!overwrite) check_new(path);
         const EncodedFile file = encode(job.pixels, job.encoding, 0);

@@ -88,9 +88,11 @@ nb::list Pipeline::convert(nb::handle source, const nb::bytes& path, bool overwr
   ImageJob job(files_of(file, options, encoding.format), settings, Timeline());
   try {
     without_gil(
-        [&file](const Error& error) {
-          return exception_of(Error(error.kind(), without_empty_name(error.what())),
-                              error.kind() == ErrorKind::input ? file.name : "");
+        [&](const Error& error) {
+          const std::string& name = error.kind() == ErrorKind::input    ? file.name
+                                    : error.kind() == ErrorKind::output ? options.output.path
+                                                                        : std::string();
+          return exception_of(Error(error.kind(), without_empty_name(error.what())), name);
         },
         [&] {
           if (!overwrite) check_new(options.output.path);

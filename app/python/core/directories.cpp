@@ -193,7 +193,7 @@ class DirectoryRun {
   void fail(const BatchFile& file, ErrorKind kind, std::string reason) {
     if (const std::string prefix = printable(file.input) + ": "; reason.starts_with(prefix))
       reason.erase(0, prefix.size());
-    failures_.push_back({file.input, std::move(reason), kind});
+    failures_.push_back({file.input, python_message(std::move(reason)), kind});
     if (!first_failure_) first_failure_ = failures_.back();
   }
 
@@ -275,6 +275,7 @@ ProcessOptions options_of(const nb::dict& given) {
   output.keep_metadata = option<bool>(given, "metadata");
   if (option<bool>(given, "overwrite")) output.replace = Replace::all;
   output.skip_existing = option<bool>(given, "skip_existing");
+  options.decode.max_pixels = option<std::int64_t>(given, "max_pixels");
   options.execution.device = option<std::string>(given, "device");
   if (choose_device(options.execution.device).backend == Backend::cuda) check_process();
   options.execution.threads = option<int>(given, "threads");
@@ -289,8 +290,7 @@ void check_replaceable(DirectoryRun& run) {
     without_gil([&run] { run.check_replaceable(); });
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
-    PyErr_SetObject(PyExc_FileExistsError, nb::steal(PyObject_Str(exception_of(error).ptr())).ptr());
-    throw nb::python_error();
+    raise(nb::handle(PyExc_FileExistsError)(EEXIST, python_message(error.what())));
   }
 }
 
