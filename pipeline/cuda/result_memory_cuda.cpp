@@ -52,7 +52,8 @@ bool is_capturing() {
   return error == cudaErrorStreamCaptureImplicit;
 }
 
-// Lets the event complete when all work of the current context is done that is queued by now.
+// Lets the event complete when all work of the current context is done that is queued by now. Throws
+// Error(device), if a graph is being captured always.
 void record_all_work(const Event& event) {
 #if CUDART_VERSION >= 12050
   static const auto record_context =
@@ -60,12 +61,13 @@ void record_all_work(const Event& event) {
   static const auto current_context = driver_function<CUresult (*)(CUcontext*)>("cuCtxGetCurrent", 4000);
   CUcontext context = nullptr;
   if (record_context != nullptr && current_context != nullptr && current_context(&context) == CUDA_SUCCESS) {
-    if (record_context(context, event.get()) != CUDA_SUCCESS)
-      throw Error(ErrorKind::device, "CUDA: cannot record the work of the context");
-    return;
+    const CUresult recorded = record_context(context, event.get());
+    if (recorded == CUDA_SUCCESS) return;
+    if (recorded == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+      throw Error(ErrorKind::device, "CUDA: a stream captures a graph");
   }
 #endif
-  // Drivers before CUDA 12.5.
+  // Drivers before CUDA 12.5, or a failure.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
   IMGPIPE_CUDA(cudaEventRecord(event.get(), nullptr));
 }
