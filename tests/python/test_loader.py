@@ -174,13 +174,14 @@ class Slow(Names):
 
 
 def test_prefetch_bounds_the_batches_in_progress():
-    for prefetch in (1, 3):
+    for prefetch, device, most in ((1, "cpu", 1), (3, "cpu", 3), (None, "cpu", 2), (None, "cuda:1", 4)):
         pipeline = Slow()
+        pipeline.device = device
         loader = Loader(numbers(40), pipeline, 1, prefetch=prefetch)
         for number, batch in enumerate(loader):
             assert batch.keys == [f"{number}.png"]
-            assert len(pipeline.calls) <= number + 1 + prefetch
-        assert pipeline.most == prefetch
+            assert len(pipeline.calls) <= number + 1 + most
+        assert pipeline.most == most
 
 
 def test_prefetch_is_at_most_an_epoch(tmp_path):

@@ -5,6 +5,7 @@
 
 #include "app/python/core/errors.h"
 #include "app/python/core/result_arrays.h"
+#include "app/python/core/shard_samples.h"
 #include "images/error.h"
 
 namespace imgpipe::python {
@@ -23,6 +24,9 @@ auto naming_source(const std::optional<Source>& source, const Action& action) {
 }  // namespace
 
 bool has_pixels(nb::handle source) {
+  // A missing attribute costs an exception.
+  if (nb::isinstance<ShardImage>(source) || PyBytes_Check(source.ptr()) || PyUnicode_Check(source.ptr()))
+    return false;
   return nb::hasattr(source, "ndim") && nb::cast<int>(source.attr("ndim")) != 1;
 }
 

@@ -93,8 +93,9 @@ class Loader:
     shard:      (rank, world): this loader yields one of `world` disjoint parts, which together are the data set: every
                 world-th sample of the order, or every world-th shard. If there are fewer shards than ranks, some ranks
                 share one.
-    prefetch:   the number of batches that threads make while the caller uses the current one, at most those of an
-                epoch, or 64 for shards. 0: the calling thread makes each batch on request.
+    prefetch:   the number of batches that threads make, at the same time, while the caller uses the current one, at
+                most those of an epoch, or 64 for shards. None: 4 with a CUDA device, which one batch alone does not
+                keep busy, otherwise 2. 0: the calling thread makes each batch on request.
     drop_last:  skip the last batch if it is not full.
     boxes:      None, or a function of (height, width, random) that returns the box (top, left, height, width) to crop
                 from the image before the first stage. `random` is a random.Random, valid during the call. Its numbers
@@ -115,7 +116,7 @@ class Loader:
 
     def __init__(self, sources: str | os.PathLike[str] | Sequence[Any], pipeline: BatchPipeline,
                  batch_size: SupportsIndex, *, shuffle: bool = False, shuffle_buffer: SupportsIndex = 10_000,
-                 seed: SupportsIndex = 0, shard: tuple[int, int] = (0, 1), prefetch: SupportsIndex = 2,
+                 seed: SupportsIndex = 0, shard: tuple[int, int] = (0, 1), prefetch: SupportsIndex | None = None,
                  drop_last: bool = False, boxes: Callable[[int, int, random.Random], Sequence[int]] | None = None,
                  flips: Callable[[int, int, random.Random], bool] | None = None) -> None:
         if not callable(getattr(pipeline, "batch", None)):
@@ -126,6 +127,8 @@ class Loader:
         self._shuffle_buffer = _at_least("shuffle_buffer", shuffle_buffer, 1)
         self._seed = _at_least("seed", seed, 0)
         self._rank, self._world = _part(shard)
+        if prefetch is None:
+            prefetch = 4 if str(getattr(pipeline, "device", "cpu")).startswith("cuda") else 2
         self._prefetch = _at_least("prefetch", prefetch, 0)
         self._drop_last = bool(drop_last)
         self._choices = {name: function_of(name, function, "height, width, random")
@@ -285,7 +288,7 @@ def _size_of(source: Any, lenient: Lenient) -> tuple[int, int] | None:
     return shape[0], shape[1]
 
 
-def _at_least(name: str, value: SupportsIndex, least: int) -> int:
+def _at_least(name: str, value: Any, least: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:
