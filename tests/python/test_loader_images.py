@@ -132,10 +132,11 @@ def test_functions_get_the_size_of_each_kind_of_source(tmp_path):
     tags[0x112] = 6  # rotate by 90 degrees
     turned = encoded(noise((30, 20, 3)), "JPEG", exif=tags)
     (tmp_path / "a.jpg").write_bytes(turned)
-    plain = [turned, str(tmp_path / "a.jpg"), turned[:100], str(tmp_path / "no.jpg")]
-    others = [tmp_path / "a.jpg", bytearray(turned), io.BytesIO(turned), noise((7, 5)), PIL.Image.new("L", (9, 8))]
-    wanted = [(20, 30), (20, 30), (20, 30), (7, 5), (8, 9)]
-    for sources, sizes in ((plain, wanted[:2]), (others, wanted), (plain + others, wanted[:2] + wanted)):
+    plain = [turned, str(tmp_path / "a.jpg"), turned[:100], str(tmp_path / "no.jpg"), tmp_path / "a.jpg",
+             bytearray(turned), memoryview(turned)]
+    others = [io.BytesIO(turned), noise((7, 5)), PIL.Image.new("L", (9, 8))]
+    of_plain, of_others = [(20, 30)] * 5, [(20, 30), (7, 5), (8, 9)]
+    for sources, sizes in ((plain, of_plain), (others, of_others), (plain + others, of_plain + of_others)):
         seen = []
         sources = [io.BytesIO(turned) if isinstance(source, io.BytesIO) else source for source in sources]
         pipeline = Pipeline("gray,resize:4:4", on_error="skip")

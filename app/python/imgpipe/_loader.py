@@ -275,7 +275,8 @@ class Loader:
 
 def _sizes_of(sources: list[Any], lenient: Lenient) -> list[tuple[int, int] | None]:
     """Return the height and width of each image."""
-    if all(isinstance(source, (str, bytes, _core.ShardImage)) for source in sources):
+    files = (_core.ShardImage, str, bytes, bytearray, memoryview, os.PathLike)
+    if all(isinstance(source, files) for source in sources):
         return _core.image_sizes(sources, acceptance(lenient))
     return [_size_of(source, lenient) for source in sources]
 

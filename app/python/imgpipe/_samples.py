@@ -169,6 +169,9 @@ def samples_of(sources: object, tolerant: bool, threaded: bool) -> Samples:
         if not is_directory and _core.is_shard(os.fsencode(path)):
             return ShardSamples(_shards([path]), tolerant, threads)
         if not is_directory and not _core.is_pattern(os.fsencode(path)):
+            if not os.path.exists(path):
+                raise MissingFileError("no such directory; expected a directory, a pattern of images, or tar shards",
+                                       path)
             raise ValueError(f"sources: {path!r} is neither a directory, a pattern nor the name of tar shards; "
                              "put a single image in a list")
         names, problems = _core.list_images(os.fsencode(path))
