@@ -27,6 +27,7 @@
 #include "images/formats/codec_table.h"
 #include "images/formats/image_inspection.h"
 #include "images/text.h"
+#include "pipeline/error_of.h"
 
 namespace imgpipe::python {
 namespace {
@@ -147,6 +148,30 @@ nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object, const std::stri
   fields["profile"] = image.profile.empty() ? nb::object(nb::none()) : nb::cast(image.profile);
   fields["progressive"] = image.header.progressive;
   return fields;
+}
+
+// Returns (height, width) of each image, as read() returns it; None if its header cannot be read.
+nb::list image_sizes(const nb::list& objects, const std::string& accept) {
+  std::vector<Source> sources;
+  for (const nb::handle object : objects) sources.push_back(Source::from(object));
+  std::vector<std::optional<Shape>> shapes(sources.size());
+  without_gil([&] {
+    DecodeOptions options = decode_options(accept);
+    options.max_pixels = kMostPixels;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      (void)error_of([&] {
+        const Source& source = sources[i];
+        shapes[i] = source.is_in_memory()
+                        ? source.open(options)->header().shape
+                        : inspect_image(open_for_inspection(source.path, options, InputKind::any), options)
+                              .header.shape;
+      });
+    }
+  });
+  nb::list sizes;
+  for (const std::optional<Shape>& shape : shapes)
+    sizes.append(shape ? nb::object(nb::make_tuple(shape->height, shape->width)) : nb::none());
+  return sizes;
 }
 
 // ---- encode -------------------------------------------------------------------------------------------
@@ -292,6 +317,9 @@ void bind_codecs(nb::module_& module) {
       .def("read", &PageReader::read, "index"_a)
       .def_prop_ro("warning", &PageReader::warning);
   module.def("inspect", &inspect, "source"_a.none(), "accept"_a);
+  module.def(
+      "image_sizes", &image_sizes, "sources"_a, "accept"_a,
+      nb::sig("def image_sizes(sources: list[typing.Any], accept: str) -> list[tuple[int, int] | None]"));
   module.def("encode", &encode_one, "image"_a, "format"_a, "quality"_a.none(), "level"_a.none(),
              "metadata"_a.none(), "threads"_a);
   module.def("encode_list", &encode_list, "images"_a, "format"_a, "quality"_a.none(), "level"_a.none(),

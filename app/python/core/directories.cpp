@@ -50,12 +50,15 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPollInterval{50};  // between checks for signals, and reports of progress
 
-// Returns the names of the images below a directory, and its problems as (path, reason).
+// Returns the names of the images below a directory, or the paths that match a pattern, and problems as
+// (path, reason).
 nb::tuple list_images(const nb::bytes& directory) {
   InputOptions input;
-  input.path = path_of(directory, "sources");
+  input.more_paths = expand_ranges(path_of(directory, "sources"));
+  input.path = input.more_paths.front();
+  input.more_paths.erase(input.more_paths.begin());
   input.recursive = true;
-  const BatchFiles found = without_gil([&input] { return search_inputs(input); });
+  const BatchFiles found = without_gil([&input] { return search_inputs(input, nullptr, true); });
   nb::list names, problems;
   for (const BatchFile& file : found.files) names.append(path_object(file.name));
   for (const PathProblem& problem : found.problems)

@@ -19,5 +19,6 @@ NB_MODULE(_core, module) {
   python::bind_devices(module);
   python::bind_directories(module);
   python::bind_pipelines(module);
+  python::bind_shard_samples(module);
   python::bind_stages(module);
 }

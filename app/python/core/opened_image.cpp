@@ -6,12 +6,16 @@
 #include "app/python/core/devices.h"
 #include "app/python/core/idle_threads.h"
 #include "app/python/core/result_arrays.h"
+#include "app/python/core/shard_samples.h"
 #include "app/python/core/without_gil.h"
 #include "images/image.h"
 
 namespace imgpipe::python {
 
 bool has_pixels(nb::handle source) {
+  // A missing attribute costs an exception.
+  if (nb::isinstance<ShardImage>(source) || PyBytes_Check(source.ptr()) || PyUnicode_Check(source.ptr()))
+    return false;
   return nb::hasattr(source, "ndim") && nb::cast<int>(source.attr("ndim")) != 1;
 }
 

@@ -5,14 +5,14 @@
 
 #include <nanobind/stl/string.h>
 
+#include "app/python/core/errors.h"
+#include "app/python/core/shard_samples.h"
 #include "images/files/file.h"
 #include "images/formats/pending_input.h"
 #include "pipeline/image_io.h"
 
 namespace imgpipe::python {
 namespace {
-
-constexpr const char* kView = "_shard_view";  // of imgpipe._samples.ShardImage: its data, which read() copies
 
 std::string class_name(nb::handle object) {
   return nb::cast<std::string>(object.type().attr("__name__"));
@@ -62,7 +62,9 @@ void Source::Release::operator()(Py_buffer* buffer) const noexcept {
 
 Source Source::from(nb::handle object, const std::string& argument) {
   Source source;
-  if (PyUnicode_Check(object.ptr()) || nb::hasattr(object, "__fspath__")) {
+  if (nb::isinstance<ShardImage>(object)) {
+    source.take_shard_image(object);
+  } else if (PyUnicode_Check(object.ptr()) || nb::hasattr(object, "__fspath__")) {
     source.name = path_bytes(object, argument);
     source.path = file_path(source.name);
   } else if (PyObject_CheckBuffer(object.ptr())) {
@@ -73,6 +75,14 @@ Source Source::from(nb::handle object, const std::string& argument) {
     throw wrong(argument, class_name(object));
   }
   return source;
+}
+
+void Source::take_shard_image(nb::handle object) {
+  const auto& image = nb::cast<const ShardImage&>(object);
+  if (image.error) raise(image.error);
+  name = image.name;
+  owner_ = nb::borrow(object);
+  file_ = InputFile::borrowed(image.data);
 }
 
 void Source::take_buffer(nb::handle object, const std::string& argument) {
@@ -92,7 +102,7 @@ void Source::take_file_object(nb::handle object, const std::string& argument) {
   const std::string remedy = "a file object in text mode; open it with mode \"rb\"";
   nb::object content;
   try {
-    content = nb::hasattr(object.type(), kView) ? object.attr(kView) : object.attr("read")();
+    content = object.attr("read")();
   } catch (const nb::python_error& error) {
     if (error.matches(PyExc_UnicodeDecodeError)) throw wrong(argument, remedy);
     throw;

@@ -65,10 +65,12 @@ class Source {
   using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 
   Source() = default;
+  void take_shard_image(nb::handle object);
   void take_buffer(nb::handle object, const std::string& argument);
   void take_file_object(nb::handle object, const std::string& argument);
   bool take_array(nb::handle object);
 
+  nb::object owner_;  // of the bytes
   std::unique_ptr<Py_buffer, Release> buffer_;
   Array array_;
   mutable std::optional<InputFile> file_;  // of the path, once read; or the buffer's bytes

@@ -44,6 +44,8 @@ class DeviceBatches:
         return DeviceArray(results), errors
 
     def _source(self, source: Any) -> Any:
+        if isinstance(source, (str, bytes, _core.ShardImage)):
+            return source
         on_device = device_input(source, self._device, "array")
         if on_device is not None:
             return on_device
