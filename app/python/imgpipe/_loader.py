@@ -170,7 +170,8 @@ class Loader:
         """
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict of state_dict(), got {type(state).__name__}")
-        given, present = dict(state), dict(self.state_dict())
+        given: dict[str, Any] = dict(state)
+        present = dict(self.state_dict())
         for name in ("sources", "shuffle", "shuffle_buffer", "seed", "shard"):
             if given.get(name) != present[name]:
                 raise ValueError(f"state: {name} is {given.get(name)!r}, but this Loader has {present[name]!r}; "
