@@ -8,7 +8,9 @@
 #include <pthread.h>
 
 #include "app/python/core/devices.h"
+#include "images/files/temporary_file.h"
 #include "images/memory/block_pool.h"
+#include "pipeline/threads/fork_mutex.h"
 
 namespace imgpipe::python {
 namespace {
@@ -50,14 +52,18 @@ class IdleSets {
   // their sets can neither be used nor destroyed.
   void before_fork() {
     mutex_.lock();
+    fork_mutex().lock();
     block_pool().before_fork();  // that of `new`
   }
   void in_parent() {
     block_pool().after_fork();
+    fork_mutex().unlock();
     mutex_.unlock();
   }
   void in_child() {
     block_pool().after_fork();
+    fork_mutex().unlock();
+    unblock_new_outputs();
     for (IdleThreads& set : idle_) (void)set.threads.release();
     idle_.clear();
     mutex_.unlock();

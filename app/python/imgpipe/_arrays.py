@@ -1,10 +1,14 @@
 """Images that callers pass as arrays."""
+from __future__ import annotations
+
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _PIL_MODES = ("L", "LA", "RGB", "RGBA", "I;16")  # modes that store the samples themselves, in this order
 

@@ -1,8 +1,9 @@
 """Batches on a CUDA device."""
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core
 from ._arguments import MAX_PIXELS, acceptance, bounded, memory_bytes
@@ -10,6 +11,8 @@ from ._arrays import image_array, is_image
 from ._device_array import DeviceArray, device_input, wait_for_stream
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._pipeline import Pipeline
 
 __all__ = ["DeviceBatches", "decode", "memory_limit", "trim"]

@@ -1,17 +1,21 @@
 """The samples of a Loader in the order of an epoch: listed sources, or members of tar shards."""
+from __future__ import annotations
+
 import contextlib
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core
 from ._arguments import LARGEST
 from ._errors import MissingFileError
 from ._shard_index import SHARD_THREADS, samples_of_shards
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 UNSHUFFLED_BLOCK = 256  # samples of shards that are indexed at a time
 

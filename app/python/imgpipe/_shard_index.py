@@ -3,7 +3,6 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from . import _core
@@ -63,6 +62,8 @@ def samples_of_shards(shards: list[bytes], tolerant: bool, threads: int,
     Each iterator is to be used up before the next one. `tolerant`: the rest of a damaged shard is skipped. `threads`:
     0 lists the samples when they are asked for. Soon after `stop` is set the threads end.
     """
+    from concurrent.futures import ThreadPoolExecutor  # takes a while
+
     pool = ThreadPoolExecutor(max(threads, 1))
     begun: deque[tuple[ShardIndex, Callable[[], list[_core.ShardSample]]]] = deque()
 
