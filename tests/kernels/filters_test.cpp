@@ -158,7 +158,7 @@ TEST(Filters, EqualizeOnManySamples) {
 TEST(Filters, BoxDividesExactlyByEveryCount) {
   std::mt19937 random(11);
   for (std::uint32_t pixels = 1; pixels <= kMaxBoxPixels; ++pixels) {
-    const BoxDivisor divisor = box_divisor(pixels);
+    const BoxDivisor<> divisor = box_divisor(pixels);
     for (std::uint32_t i = 0; i < 300; ++i) {
       const std::uint32_t mean = i < 100 ? i : i < 200 ? 65535 - (i - 100) : random() % 65536;
       const std::uint64_t change = std::uint64_t{mean} * pixels + pixels - pixels / 2;  // to mean + 1
@@ -168,6 +168,16 @@ TEST(Filters, BoxDividesExactlyByEveryCount) {
         ASSERT_EQ(box_mean(static_cast<std::uint32_t>(sum), pixels), expected) << sum << '/' << pixels;
       }
     }
+  }
+}
+
+TEST(Filters, BoxDividesEverySumOfNarrowWindows) {
+  constexpr std::uint32_t kSide = 2 * kMaxNarrowRadius + 1;
+  for (std::uint32_t pixels = 1; pixels <= kSide * kSide; ++pixels) {
+    const auto divisor = box_divisor<std::uint16_t>(pixels);
+    for (std::uint32_t sum = 0; sum <= 255 * pixels; ++sum)
+      ASSERT_EQ(divided_by(divisor, static_cast<std::uint16_t>(sum)), box_mean(sum, pixels))
+          << sum << '/' << pixels;
   }
 }
 
@@ -234,13 +244,18 @@ void expect_equal_boxes(const Functions<T>& box) {
   Pixels<T> white(300, 270);
   white.samples.assign(white.samples.size(), static_cast<T>(kLargest<T>));
   for (std::int64_t border = 0; border < 3; ++border) {
-    for (const std::int64_t radius : {1, 2, 7, 63, 126, 127})
+    for (const std::int64_t radius : {1, 2, 4, 5, 7, 8, 63, 126, 127})
       expect_cpu_equal(box, wide, {{radius, border}}, {});
-    expect_cpu_equal(box, white, {{127, border}}, {});
+    for (const std::int64_t radius : {4, 5, 7, 127}) expect_cpu_equal(box, white, {{radius, border}}, {});
+    for (std::int64_t width = 1; width <= 2 * 64 + 3; ++width) {
+      Pixels<T> narrow(width, 6);
+      fill_noise(narrow, static_cast<unsigned>(width));
+      for (const std::int64_t radius : {1, 5, 8}) expect_cpu_equal(box, narrow, {{radius, border}}, {});
+    }
   }
 }
 
-TEST(Filters, BoxOnWideRowsAndLargestSums) {
+TEST(Filters, BoxOnRowsOfAllLengthsAndLargestSums) {
   expect_equal_boxes<Sample8>({box_reference, box_cpu});
   expect_equal_boxes<Sample16>({box_reference, box_cpu});
 }
