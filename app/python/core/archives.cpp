@@ -29,6 +29,7 @@
 #include "app/python/core/bindings.h"
 #include "app/python/core/errors.h"
 #include "app/python/core/sources.h"
+#include "app/python/core/without_gil.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/files/archive_reader.h"
@@ -55,24 +56,12 @@ InputFile open_shard(const std::string& path) {
   return std::move(*file);
 }
 
-// Runs `work` without the interpreter's lock. Its errors name the file `path`.
-template <class Work>
-auto on_file(const std::string& path, const Work& work) {
-  try {
-    const nb::gil_scoped_release others_run;
-    return work();
-  } catch (const Error& error) {
-    set_exception(error, path);
-    throw nb::python_error();
-  }
-}
-
 // Lists the files in a shard. Reads only the headers of an uncompressed shard.
 class ShardReader {
  public:
   explicit ShardReader(const nb::bytes& path)
       : path_(path_of(path, "sources")),
-        file_(on_file(path_, [this] { return open_shard(path_); })),
+        file_(without_gil(path_, [this] { return open_shard(path_); })),
         archive_([this](std::span<std::byte> buffer) { return read(buffer); },
                  [this](std::int64_t bytes) { return skip(bytes); }) {}
 
@@ -80,7 +69,7 @@ class ShardReader {
   // at the end. `data` is bytes, or (offset, size) in an uncompressed shard, or the exception for
   // data that is too large.
   nb::list next(std::size_t count) {
-    const std::vector<File> files = on_file(path_, [this, count] { return read_files(count); });
+    const std::vector<File> files = without_gil(path_, [this, count] { return read_files(count); });
     nb::list list;
     for (const File& file : files) list.append(nb::make_tuple(path_object(file.name), data_of(file)));
     return list;
@@ -255,7 +244,7 @@ class PartReader {
     for (auto first = wanted.begin(); first != wanted.end();) {
       const auto last =
           std::find_if(first, wanted.end(), [&](const Part& part) { return part.path != first->path; });
-      on_file(first->path, [&] { read_from(first->path, {first, last}); });
+      without_gil(first->path, [&] { read_from(first->path, {first, last}); });
       first = last;
     }
     return list;

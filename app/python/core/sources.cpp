@@ -23,12 +23,16 @@ nb::builtin_exception wrong(const std::string& argument, const std::string& got)
       (argument + ": expected a path, the bytes of a file or a binary file object, got " + got).c_str());
 }
 
-// Returns the bytes of a path in the encoding of file names.
-std::string path_bytes(nb::handle object) {
-  PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(object.ptr(), static_cast<void*>(&encoded)) == 0) throw nb::python_error();
-  const auto bytes = nb::steal<nb::bytes>(encoded);
-  return {bytes.c_str(), bytes.size()};
+// Returns the bytes of a path in the encoding of file names. Raises ValueError for a null character.
+std::string path_bytes(nb::handle object, const std::string& argument) {
+  nb::object path = nb::steal(PyOS_FSPath(object.ptr()));
+  if (path.is_valid() && PyUnicode_Check(path.ptr())) path = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
+  if (!path.is_valid()) throw nb::python_error();
+  const auto bytes = nb::borrow<nb::bytes>(path);
+  std::string text(bytes.c_str(), bytes.size());
+  if (text.find('\0') == text.npos) return text;
+  PyErr_SetString(PyExc_ValueError, (argument + ": embedded null character").c_str());
+  throw nb::python_error();
 }
 
 std::span<const std::byte> span_of(const void* data, std::size_t size) {
@@ -59,7 +63,7 @@ void Source::Release::operator()(Py_buffer* buffer) const noexcept {
 Source Source::from(nb::handle object, const std::string& argument) {
   Source source;
   if (PyUnicode_Check(object.ptr()) || nb::hasattr(object, "__fspath__")) {
-    source.name = path_bytes(object);
+    source.name = path_bytes(object, argument);
     source.path = file_path(source.name);
   } else if (PyObject_CheckBuffer(object.ptr())) {
     source.take_buffer(object, argument);
@@ -98,7 +102,8 @@ void Source::take_file_object(nb::handle object, const std::string& argument) {
     throw wrong(argument, "a " + class_name(object) + " whose read() returned " + class_name(content));
   take_buffer(content, argument);
   if (!nb::hasattr(object, "name")) return;
-  if (const nb::object given = object.attr("name"); PyUnicode_Check(given.ptr())) name = path_bytes(given);
+  if (const nb::object given = object.attr("name"); PyUnicode_Check(given.ptr()))
+    name = path_bytes(given, argument);
 }
 
 bool Source::take_array(nb::handle object) {

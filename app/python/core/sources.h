@@ -53,6 +53,8 @@ class Source {
   // Opens the reader, which this must outlive, as the program does: a large raw Netpbm file stays on disk.
   // Throws the errors of bytes() and open_reader().
   [[nodiscard]] std::unique_ptr<Reader> open(const DecodeOptions& options) const;
+  // Whether the readers of open() read from the disk.
+  [[nodiscard]] bool is_on_disk() const { return file_ && !file_->is_whole(); }
   // Frees a path's file, which the readers of open() need.
   void close() const noexcept;
 

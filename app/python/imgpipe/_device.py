@@ -76,8 +76,11 @@ def trim() -> None:
 def memory_limit(limit: SupportsIndex | str | None = None) -> int:
     """Return the limit, in bytes, of imgpipe's memory on each CUDA device, besides results and the CUDA context.
 
-    limit: the new limit, at least 64 MiB: bytes, or text such as "1.5G"; None: unchanged. The default is 400 MiB. An
-    image that needs more raises MemoryError. Raises ValueError for a smaller limit than 64 MiB.
+    limit: the new limit, at least 64 MiB: bytes, or text such as "1.5G"; None: unchanged. The default is 400 MiB.
+
+    All batches, reads and calls with arrays on a device share the limit; an image that alone needs more raises
+    MemoryError. run(), convert() and run_directory() have the same limit for each call, and process images that need
+    more in bands. Raises ValueError for a smaller limit than 64 MiB.
     """
     if limit is not None:
         _core.set_device_memory_limit(bounded("limit", memory_bytes(limit, "limit"), 64 << 20, 2**63 - 1))
