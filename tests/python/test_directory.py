@@ -180,6 +180,9 @@ class Stop(Exception):
 
 @pytest.mark.parametrize("interrupted", [False, True])
 def test_it_ends_between_images(many, tmp_path, interrupted):
+    # A process in the background may have inherited that the signal is ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+
     def progress(ended, total):
         if ended:
             if interrupted:
@@ -188,8 +191,11 @@ def test_it_ends_between_images(many, tmp_path, interrupted):
                 raise Stop
 
     out = tmp_path / "out"
-    with pytest.raises(KeyboardInterrupt if interrupted else Stop):
-        run_directory(many, out, "gray,median:5,median:5", jobs=1, threads=1, progress=progress)
+    try:
+        with pytest.raises(KeyboardInterrupt if interrupted else Stop):
+            run_directory(many, out, "gray,median:5,median:5", jobs=1, threads=1, progress=progress)
+    finally:
+        signal.signal(signal.SIGINT, before)
     files = files_of(out)
     assert 0 < len(files) < 60
     for name in files:
