@@ -32,6 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMaxPresetBytes = std::int64_t{1} << 20;
 constexpr const char* kStages = "stages";
+constexpr const char* kImage = "image";
 
 std::string number_text(double value) {
   std::array<char, 512> text{};  // 1e308 has 309 digits
@@ -64,6 +65,13 @@ std::string type_of(const toml::node& node) {
     default:
       return "a date or time";
   }
+}
+
+// Returns NAME=FILE with another FILE; other texts unchanged.
+template <class Renamed>
+std::string with_image_path(const std::string& text, const Renamed& renamed) {
+  const std::size_t equals = text.find('=');
+  return equals == std::string::npos ? text : text.substr(0, equals + 1) + renamed(text.substr(equals + 1));
 }
 
 class PresetReader {
@@ -123,6 +131,10 @@ class PresetReader {
     } else {
       values.push_back(value_of(name, node));
     }
+    if (name == kImage) {
+      for (std::string& value : values)
+        value = with_image_path(value, [&](const std::string& file) { return (directory_ / file).string(); });
+    }
     return name == kStages ? std::vector{stages_of(values, at)} : values;
   }
 
@@ -136,10 +148,10 @@ class PresetReader {
   std::string stages_of(const std::vector<std::string>& steps, const toml::source_position& at) const {
     std::string list;
     for (const std::string& step : steps) list += (&step == steps.data() ? "" : ",") + step;
-    return rename_range_files(list, [&](const std::string& file) {
+    return rename_step_files(list, [&](const std::string& file) {
       std::string found = (directory_ / file).string();
       if (found.find_first_of(",:") != std::string::npos)
-        refuse(at, "range=" + printable(file) + ": resolves to " + printable(found) +
+        refuse(at, printable(file) + ": resolves to " + printable(found) +
                        ", but a step cannot contain a comma or colon");
       return found;
     });
@@ -207,17 +219,22 @@ std::string list_literal(const std::string& name, const std::vector<std::string>
   return "[" + list + "]";
 }
 
-// Returns the path of a range file for a preset: relative to the preset's directory if the file is below it,
+// Returns the path of a file for a preset: relative to the preset's directory if the file is below it,
 // otherwise absolute.
-std::string range_from(const std::string& file, const std::string& preset) {
+fs::path path_from(const std::string& file, const std::string& preset) {
   const fs::path whole = fs::weakly_canonical(fs::absolute(file));
   const fs::path of_preset = fs::absolute(preset).parent_path();
   const fs::path below =
       preset == kStandardStream ? fs::path() : whole.lexically_relative(fs::weakly_canonical(of_preset));
-  std::string text = (below.empty() || *below.begin() == ".." ? whole : below).string();
-  if (text == kRangeOfSeries) text = "./" + text;
+  return below.empty() || *below.begin() == ".." ? whole : below;
+}
+
+// The same for a file that a step names.
+std::string step_file_from(const std::string& file, const std::string& preset) {
+  std::string text = path_from(file, preset).string();
+  if (text.find('.') == std::string::npos && text.find('/') == std::string::npos) text = "./" + text;
   if (text.find_first_of(",:") != std::string::npos)
-    usage("--write-preset: range=" + printable(file) + ": resolves to " + printable(text) +
+    usage("--write-preset: " + printable(file) + ": resolves to " + printable(text) +
           ", but a step cannot contain a comma or colon");
   return text;
 }
@@ -237,10 +254,16 @@ std::string preset_text(const std::vector<PresetOption>& options, const std::str
     if (option.row->value == nullptr) {
       literal = option.values.back();
     } else if (name == kStages) {
-      const auto named = [&](const std::string& file) { return range_from(file, path); };
-      const std::string list = rename_range_files(option.values.back(), named);
+      const auto named = [&](const std::string& file) { return step_file_from(file, path); };
+      const std::string list = rename_step_files(option.values.back(), named);
       const std::vector<std::string_view> steps = steps_in(list);
       literal = list_literal(name, {steps.begin(), steps.end()});
+    } else if (name == kImage) {
+      std::vector<std::string> values = option.values;
+      for (std::string& value : values)
+        value =
+            with_image_path(value, [&](const std::string& file) { return path_from(file, path).string(); });
+      literal = list_literal(name, values);
     } else if (is_repeated(*option.row)) {
       literal = list_literal(name, option.values);
     } else {

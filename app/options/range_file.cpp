@@ -168,14 +168,23 @@ RangedList with_ranges(const std::string& list, const StagePresets& presets) {
   return ranged;
 }
 
-std::string rename_range_files(const std::string& list,
-                               const std::function<std::string(const std::string& file)>& named) {
+std::string rename_step_files(const std::string& list,
+                              const std::function<std::string(const std::string& file)>& named) {
   const std::vector<std::string_view> given = steps_in(list);
   std::vector<std::string> steps(given.begin(), given.end());
   for (std::string& step : steps) {
     std::vector<std::string> parts = parts_of(step, ':');
-    if (parts.front() != kRangedStage) continue;
+    const Stage* const stage = find_stage(canonical_spelling(parts.front()));
+    if (stage != nullptr && parts.size() > 1 && !stage->parameters.empty()) {
+      const Parameter& first = stage->parameters.front();
+      const std::string key = std::string(first.name) + "=";
+      const bool has_key = parts[1].starts_with(key);
+      const std::string image = has_key ? parts[1].substr(key.size()) : parts[1];
+      const bool is_path = image.find_first_of("./") != std::string::npos;
+      if (is_path && names_image(first, image)) parts[1] = (has_key ? key : "") + named(image);
+    }
     for (std::string& part : parts) {
+      if (parts.front() != kRangedStage) break;
       const std::string file = part.starts_with(kRangeKey) ? part.substr(kRangeKey.size()) : "";
       if (!file.empty() && file != kRangeOfSeries) part = std::string(kRangeKey) + named(file);
     }

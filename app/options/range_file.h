@@ -35,8 +35,9 @@ struct RangedList {
 // Error(input) if a file cannot be read, has no counts, or has no range to stretch.
 [[nodiscard]] RangedList with_ranges(const std::string& list, const StagePresets& presets);
 
-// Replaces each range=FILE by the name that `named` returns; an invalid list is returned unchanged.
-[[nodiscard]] std::string rename_range_files(
-    const std::string& list, const std::function<std::string(const std::string& file)>& named);
+// Replaces the FILE of each range=FILE, and each second image with a dot or slash in its name, by the name
+// that `named` returns. Second images with other names are named by --image.
+[[nodiscard]] std::string rename_step_files(const std::string& list,
+                                            const std::function<std::string(const std::string& file)>& named);
 
 }  // namespace imgpipe

@@ -1,4 +1,4 @@
-// Arithmetic of each colour sample v with a number d, or with the sample d at the same place of a second
+// Arithmetic of each colour sample v with a number d, or with the sample d at the same x and y of a second
 // image: an image of one channel serves all channels. Results beyond the range of samples are its ends;
 // alpha bypasses. Like NumPy's and OpenCV's functions of the same names, but for rounding, which is half up.
 //
@@ -110,13 +110,14 @@ std::string_view arithmetic_skip_reason(const FrameType& in, const Parameters& p
 std::string_view multiply_problem(const Parameters& parameters);
 std::string_view divide_problem(const Parameters& parameters);
 
-// By a number: the result of each value, bins() samples for kernels/gamma's look-up; empty for floats. With
-// an image: the image.
+// By a number: the result of each value, bins() samples, which gamma's kernels look up; empty for floats.
+// With an image: the image.
 [[nodiscard]] std::int64_t arithmetic_table_bytes(const FrameType& in, const Parameters& parameters);
 template <Arithmetic Op>
 void arithmetic_table(const StageCall<Host>& call, const Band& band);
 
-// in, out: planar, same shape and samples, which are also those of the second image.
+// in, out: planar, same shape and samples, which are also those of the second image. Steps with integers have
+// one.
 template <Arithmetic Op>
 void arithmetic_reference(const StageCall<Host>& call);
 template <Arithmetic Op>

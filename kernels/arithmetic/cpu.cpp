@@ -1,5 +1,4 @@
 #include "kernels/arithmetic/arithmetic.h"
-#include "kernels/gamma/gamma.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/arithmetic/cpu.cpp"
@@ -172,7 +171,6 @@ HWY_EXPORT(arithmetic_f32_rows);
 
 template <Arithmetic Op>
 void arithmetic_cpu(const StageCall<Host>& call, const Band& band) {
-  if (call.parameters.image == nullptr) return gamma_cpu(call, band);
   HWY_DYNAMIC_DISPATCH(arithmetic_rows)(call, band, Op);
 }
 

@@ -1,6 +1,5 @@
 #include "kernels/arithmetic/arithmetic.h"
 #include "kernels/arithmetic/second_image.cuh"
-#include "kernels/gamma/gamma.h"
 
 namespace imgpipe {
 namespace {
@@ -30,14 +29,12 @@ CudaStatus launch_with_image(const StageCall<Device>& call, const CudaLaunch& la
 
 template <Arithmetic Op>
 CudaStatus arithmetic_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return call.parameters.image == nullptr ? gamma_cuda(call, launch)
-                                          : launch_with_image<Op, Sample8>(call, launch);
+  return launch_with_image<Op, Sample8>(call, launch);
 }
 
 template <Arithmetic Op>
 CudaStatus arithmetic16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return call.parameters.image == nullptr ? gamma16_cuda(call, launch)
-                                          : launch_with_image<Op, Sample16>(call, launch);
+  return launch_with_image<Op, Sample16>(call, launch);
 }
 
 #define IMGPIPE_INSTANTIATE(op)                                                                     \

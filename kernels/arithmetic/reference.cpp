@@ -1,5 +1,4 @@
 #include "kernels/arithmetic/arithmetic.h"
-#include "kernels/gamma/gamma.h"
 #include "kernels/shared/map_floats.h"
 
 namespace imgpipe {
@@ -73,7 +72,8 @@ std::string_view divide_problem(const Parameters& parameters) {
 }
 
 std::int64_t arithmetic_table_bytes(const FrameType& in, const Parameters& parameters) {
-  return parameters.image == nullptr ? gamma_table_bytes(in, parameters) : second_image_bytes(in, parameters);
+  if (parameters.image != nullptr) return second_image_bytes(in, parameters);
+  return is_float(in.sample) ? 0 : in.bins() * bytes_per_sample(in.sample);
 }
 
 template <Arithmetic Op>
@@ -88,7 +88,6 @@ void arithmetic_table(const StageCall<Host>& call, const Band& band) {
 
 template <Arithmetic Op>
 void arithmetic_reference(const StageCall<Host>& call) {
-  if (call.parameters.image == nullptr) return gamma_reference(call);
   visit_sample(call.in.type.sample, [&]<class T>(T) {
     with_second_image<T>(call, IntegerArithmetic<Op, T>{scale_of<Op>(call.parameters)});
   });

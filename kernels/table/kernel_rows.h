@@ -82,6 +82,12 @@ constexpr std::array kBoth = [] {
 #define IMGPIPE_KERNELS_F32(name) IMGPIPE_KERNELS(kFloats, name##_f32)
 #define IMGPIPE_KERNELS_MOVES(name) kBoth<IMGPIPE_KERNELS(kSame, name), IMGPIPE_KERNELS(kFloats, name)>
 
+// Runs the first function for a step with a second image, the other for one with a number.
+template <auto WithImage, auto WithNumber, class Where, class... More>
+auto by_operand(const StageCall<Where>& call, const More&... more) {
+  return call.parameters.image != nullptr ? WithImage(call, more...) : WithNumber(call, more...);
+}
+
 // The row of a fused stage, whose only kernel is for 8-bit samples on CUDA devices.
 template <auto Cuda>
 constexpr std::array kOfBytes{Kernel{.backend = Backend::cuda, .cuda = Cuda}};

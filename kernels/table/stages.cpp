@@ -82,10 +82,15 @@ constexpr std::array kAnyLayoutAndElements{
 template <Arithmetic Op>
 constexpr std::array kColorAndOperand =
     kColorAndTable<kConstant<arithmetic_table_bytes, arithmetic_table<Op>, kSameAndFloats>>;
+// With a number, samples are looked up in a table by gamma's kernels.
+template <auto Function, auto Gamma, class... More>
+constexpr auto kByOperand = &by_operand<Function, Gamma, More...>;
 template <Arithmetic Op>
 constexpr std::array kArithmeticKernels =
-    kBoth<kKernels<kSame, arithmetic_reference<Op>, arithmetic_cpu<Op>, IMGPIPE_ON_CUDA(arithmetic_cuda<Op>),
-                   IMGPIPE_ON_CUDA(arithmetic16_cuda<Op>)>,
+    kBoth<kKernels<kSame, kByOperand<arithmetic_reference<Op>, gamma_reference, Host>,
+                   kByOperand<arithmetic_cpu<Op>, gamma_cpu, Host, Band>,
+                   IMGPIPE_ON_CUDA((kByOperand<arithmetic_cuda<Op>, gamma_cuda, Device, CudaLaunch>)),
+                   IMGPIPE_ON_CUDA((kByOperand<arithmetic16_cuda<Op>, gamma16_cuda, Device, CudaLaunch>))>,
           kKernels<kFloats, arithmetic_f32_reference<Op>, arithmetic_f32_cpu<Op>,
                    IMGPIPE_ON_CUDA(arithmetic_f32_cuda<Op>)>>;
 template <Arithmetic Op>

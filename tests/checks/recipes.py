@@ -38,7 +38,8 @@ def images_of(lines):
     calls = [words for words in map(shlex.split, lines) if words[:1] == ["imgpipe"]]
     written = {words[2] for words in calls if words[1] not in COMMANDS}
     names = {words[2 if words[1] == "stats" else 1] for words in calls if words[1] != "bench"} - written
-    return {name if not name.endswith("/") else f"{name}{place}" for name in names
+    images = {word.split("=")[1] for words in calls for option, word in zip(words, words[1:]) if option == "--image"}
+    return images | {name if not name.endswith("/") else f"{name}{place}" for name in names
             for place in (FOLDERS.get(name, ("1.jpg", "2.png", "below/3.jpg")) if name.endswith("/") else [""])}
 
 
@@ -60,7 +61,8 @@ def run(program, page, lines):
     with tempfile.TemporaryDirectory() as folder:
         for image in images_of(lines):
             os.makedirs(os.path.join(folder, os.path.dirname(image)), exist_ok=True)
-            depth = ["--depth", "16", "--channels", "1"] if image.startswith("cells") else []
+            is_camera = image.startswith("cells") or os.path.dirname(image) == "" and image.endswith(".tif")
+            depth = ["--depth", "16", "--channels", "1"] if is_camera else []
             subprocess.run([program, "synth", image, "--pattern", "photo", "--size", "160x120", "-q", *depth],
                            cwd=folder, check=True)
         for line in lines:

@@ -24,6 +24,13 @@ ROWS = [
     Row("--border", "imgpipe a.png o.ppm --stages smooth --border reflect", "the border of `smooth:border=reflect`",
         lambda r: r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth:border=reflect") and
         not r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth")),
+    Row("--image", "imgpipe a.png o.pgm --image dark=a.png --stages subtract:dark,gray",
+        "black: the image less itself",
+        lambda r: set(r.bytes("o.pgm")[-64 * 48:]) == {0}),
+    Row("--image-stages",
+        "imgpipe a.png o.ppm --image half=a.png --image-stages half=multiply:0.5 --stages max:half",
+        "the image itself: its half is nowhere larger",
+        lambda r: r.same("o.ppm", "imgpipe a.png o.ppm --stages none")),
     # Device
     Row("-d --device", "imgpipe a.png o.pgm {} reference", "runs the reference; the same bytes as `cpu`",
         lambda r: "device: reference" in r.out and r.same("o.pgm", "imgpipe a.png o.pgm --device cpu")),
