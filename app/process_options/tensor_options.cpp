@@ -18,7 +18,7 @@ void check_output_holds(const ProcessOptions& options, Format format, const std:
   std::optional<TensorType> tensor;
   if (!steps.empty() && steps.back().stage->tensor != nullptr)
     tensor = steps.back().stage->tensor(FrameType{}, steps.back().parameters);
-  if (!tensor && !format_info(format).holds_tensors) return;  // depends on the image
+  if (!tensor && format_info(format).writable) return;  // depends on the image
   naming(output, [&] {
     (void)storable_shape(format, tensor ? tensor->frame() : Shape{1, 1, 1}, tensor.has_value());
   });

@@ -17,7 +17,7 @@ namespace {
 
 // Replaces option names in messages by parameter names.
 std::string python_message(std::string message) {
-  constexpr std::array<std::array<std::string_view, 2>, 15> kNames{{{"--stages", "stages"},
+  constexpr std::array<std::array<std::string_view, 2>, 16> kNames{{{"--stages", "stages"},
                                                                     {"--threads", "threads"},
                                                                     {"--device", "device"},
                                                                     {"--quality", "quality"},
@@ -25,6 +25,7 @@ std::string python_message(std::string message) {
                                                                     {"--lenient", "lenient=True"},
                                                                     {"--bands color", "bands=\"color\""},
                                                                     {"--bands", "bands"},
+                                                                    {"--integers ", "integers="},
                                                                     {"--format", "format"},
                                                                     {"--name", "name"},
                                                                     {"--include", "include"},

@@ -1,4 +1,4 @@
-// Files of tensors, which are written only: NumPy's .npy, version 1.0 (numpy.lib.format), and safetensors
+// Writes NumPy's .npy, version 1.0 (numpy.lib.format), with an image or a tensor, and tensors as safetensors
 // (github.com/huggingface/safetensors). Both are a header and the elements in C order, little-endian.
 #pragma once
 
@@ -33,7 +33,8 @@ struct TensorHeader {
 // for .npy, of 8 for .safetensors, if `bytes` is.
 [[nodiscard]] std::string tensor_header(Format format, const TensorHeader& header, std::size_t bytes = 0);
 
-// Entries in the codec table (images/formats/codec_table.h). EncodeOptions::tensor must be set.
+// Entries in the codec table (images/formats/codec_table.h). The rows are those of EncodeOptions::tensor; for
+// .npy, if that is not set, those of an image: an array of height x width, or height x width x channels.
 [[nodiscard]] std::unique_ptr<Writer> make_npy_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] std::unique_ptr<Writer> make_safetensors_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_npy_mark(Bytes beginning);

@@ -35,6 +35,8 @@ ROWS = [
         lambda r: [(c["min"], c["max"]) for c in r.json()["groups"][0]["channels"].values()] == [(100, 150)]),
     Row("--bands", "imgpipe stats bands.tif --bands 4 --json -", "one channel, of value 200",
         lambda r: [(c["min"], c["max"]) for c in r.json()["groups"][0]["channels"].values()] == [(200, 200)]),
+    Row("--integers", "imgpipe stats signed.npy --integers range --json -", "one channel, of value 32766",
+        lambda r: [(c["min"], c["max"]) for c in r.json()["groups"][0]["channels"].values()] == [(32766, 32766)]),
     Row("--max-pixels", "imgpipe stats a.png --max-pixels 3071", "refused: 64x48 are 3072 pixels",
         lambda r: "--max-pixels" in r.err, code=1),
     Row("--accept", "head -c -12 a.png >u.png; imgpipe stats u.png --accept pillow",
