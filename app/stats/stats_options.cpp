@@ -65,8 +65,7 @@ std::vector<OptionRow> stats_rows() {
       {"Statistics", "percentiles", "LIST", kPercents,
        "Percentiles of each channel, in percent: the smallest value that at least this share of the samples "
        "does not exceed"},
-      {"Statistics", "range", "MIN:MAX", nullptr,
-       "Range of the histogram of images of floats, which --json writes"},
+      {"Statistics", "range", "MIN:MAX", nullptr, "Range of the histogram of images of floats, for JSON"},
       {"Statistics", "bins", "N", "256", "Number of equal bins of --range, 1..65536"},
       json_row("Results", "Write all of it as JSON, with the histograms"),
       {"Results", "per-image", "FILE", nullptr,

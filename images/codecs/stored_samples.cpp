@@ -80,7 +80,7 @@ void convert_all(const std::byte* in, std::int64_t count, bool swapped, IntegerR
       made = value;
     } else if constexpr (std::is_same_v<From, Float16>) {
       made = widened(value);
-    } else if constexpr (std::is_same_v<To, float>) {
+    } else if constexpr (kIsFloat<To>) {
       made = as_float(value, rule);
     } else {
       made = in_range<To>(value);
@@ -112,7 +112,7 @@ int stored_bytes(StoredType type) {
 
 SampleFormat format_of(StoredType type) {
   return visit_stored(type, []<class T>(T) {
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, Float16>)
+    if constexpr (!std::is_integral_v<T>)
       return SampleFormat::floating_point;
     else
       return std::is_signed_v<T> ? SampleFormat::signed_integer : SampleFormat::unsigned_integer;
@@ -163,8 +163,7 @@ void SampleConversion::convert(const std::byte* in, std::int64_t count, std::byt
   }
   visit_stored(type_, [&]<class From>(From) {
     visit_any_sample(sample_, [&]<class To>(To) {
-      constexpr bool kFromFloat = std::is_same_v<From, float> || std::is_same_v<From, Float16>;
-      if constexpr (!kFromFloat || std::is_same_v<To, float>)
+      if constexpr (std::is_integral_v<From> || kIsFloat<To>)
         convert_all<From, To>(in, count, swapped_, rule_, out);
     });
   });

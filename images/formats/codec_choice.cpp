@@ -143,9 +143,7 @@ Shape storable_shape(Format format, Shape shape, bool is_tensor) {
   if (is_tensor && format == Format::npy && !npy_holds(shape.sample))
     throw Error(ErrorKind::usage, "npy cannot store bfloat16; write .safetensors, or use dtype=float16");
   if (is_tensor) return shape;
-  if (!codec.holds.any())
-    throw Error(ErrorKind::usage,
-                name + " stores tensors; end the stages with normalize, such as normalize:imagenet");
+  if (!codec.holds.any()) throw not_a_tensor(format);
   if (is_float(shape.sample) && !codec.holds_floats)
     throw Error(ErrorKind::usage, name + " cannot store float samples; add depth:8" +
                                       (codec.written_bits == 16 ? " or depth:16" : ""));

@@ -176,7 +176,8 @@ TEST(Sample, FloatsAreSupportedInMemoryAndThreeFormats) {
   EXPECT_THROW((void)parse_pattern("constant:1", Sample::f32), Error);
   for (const FormatInfo& info : format_table()) {
     if (!info.writable) continue;
-    const bool holds = info.format == Format::tiff || info.format == Format::pfm || info.format == Format::npy;
+    const bool holds =
+        info.format == Format::tiff || info.format == Format::pfm || info.format == Format::npy;
     EXPECT_EQ(info.holds_floats, holds) << info.name;
     if (!holds) EXPECT_THROW((void)make_writer(info.format, floats), Error) << info.name;
   }

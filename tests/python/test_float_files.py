@@ -1,7 +1,13 @@
 """Files of floats, and of signed and 32-bit integers: TIFF, PFM and NPY against numpy and Pillow, bit for bit."""
+import fractions
 import io
+import json
+import math
+import os
 import random
 import struct
+import subprocess
+import warnings
 import zlib
 
 import imgpipe
@@ -232,6 +238,7 @@ def test_hostile_headers():
         for _ in range(random.randint(1, 4)):
             file[random.randrange(min(len(file), 128) if random.random() < 0.8 else len(file))] = random.randrange(256)
         files.append(bytes(file[:random.randrange(len(file) + 1)]) if random.random() < 0.3 else bytes(file))
+    warnings.simplefilter("ignore", imgpipe.DamageWarning)
     for file in files:
         try:
             imgpipe.decode(file, integers="value", max_pixels=100_000)
@@ -239,3 +246,58 @@ def test_hostile_headers():
             assert "\n" not in str(error)
         except MemoryError:
             pass
+
+
+def run(*arguments):
+    return subprocess.run([os.environ["IMGPIPE_PROGRAM"], *map(str, arguments), "-q"], check=True, capture_output=True)
+
+
+def test_program_streams_large_files(tmp_path):
+    """Files that are read row by row, through every writer and two devices."""
+    array = values((700, 811, 3), np.float32, 11)
+    np.save(tmp_path / "a.npy", array.astype(">f4"))
+    for before, after in (("a.npy", "a.tif"), ("a.tif", "a.pfm"), ("a.pfm", "b.npy"), ("b.npy", "b.tif")):
+        more = ["--tiff-compression", "lzw", "--tiff-tile", "256"] if after == "b.tif" else []
+        run(tmp_path / before, tmp_path / after, "--stages", "none", "--device", "cpu", *more)
+    for name in ("a.tif", "a.pfm", "b.npy", "b.tif"):
+        same(imgpipe.read(tmp_path / name), array)
+    made = [tmp_path / f"{device}.npy" for device in ("cpu", "reference")]
+    for path in made:
+        run(tmp_path / "a.pfm", path, "--stages", "resize:90:61,invert,smooth", "--device", path.stem)
+    same(np.load(made[0]), np.load(made[1]))
+
+
+def exact(array):
+    """docs/stats.md, with exact fractions."""
+    finite = array[np.isfinite(array)]
+    numbers = [fractions.Fraction(float(value)) for value in finite]
+    total, count = sum(numbers), len(numbers)
+    radicand = count * sum(number * number for number in numbers) - total * total
+    # A double holds the radicand in units of the square of the least denormal.
+    deviation = math.ldexp(math.sqrt(float(radicand * 2**298)) / count, -149)
+    return {"samples": array.size, "nan": int(np.isnan(array).sum()), "positive_infinite": int((array == np.inf).sum()),
+            "negative_infinite": int((array == -np.inf).sum()), "min": float(finite.min()), "max": float(finite.max()),
+            "mean": float(total) / count, "deviation": deviation}
+
+
+def test_statistics(tmp_path):
+    arrays = [values((37, 29), np.float32, 1), values((19, 23), np.float32, 2),
+              np.random.default_rng(3).normal(0.25, 0.5, (41, 43)).astype(np.float32)]
+    for index, array in enumerate(arrays):
+        np.save(tmp_path / f"{index}.npy", array)
+    everything = np.concatenate([array.ravel() for array in arrays])
+    finite = everything[np.isfinite(everything)].astype(np.float64)
+    found = None
+    for jobs in (1, 3):
+        run("stats", tmp_path, "--json", tmp_path / "s.json", "--overwrite", "--jobs", jobs, "--range=-1:1.5",
+            "--bins", 11, "--per-image", tmp_path / "s.ndjson")
+        text = (tmp_path / "s.json").read_text()
+        assert found in (None, text)
+        found = text
+    channel = json.loads(found)["float_groups"][0]["channels"]["grey"]
+    histogram = channel.pop("histogram")
+    assert channel == exact(everything)
+    assert histogram["counts"] == np.histogram(finite, 11, (-1, 1.5))[0].tolist()
+    assert histogram["below"] == (finite < -1).sum() and histogram["above"] == (finite > 1.5).sum()
+    rows = [json.loads(line) for line in (tmp_path / "s.ndjson").read_text().splitlines()]
+    assert [row["float_channels"]["grey"] for row in rows] == [exact(array) for array in arrays]

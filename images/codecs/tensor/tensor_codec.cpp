@@ -127,6 +127,11 @@ bool npy_holds(Sample sample) {
   return !element_names(sample).npy.empty();
 }
 
+Error not_a_tensor(Format format) {
+  return {ErrorKind::usage, std::string(format_info(format).name) +
+                                " stores tensors; end the stages with normalize, such as normalize:imagenet"};
+}
+
 std::string tensor_header(Format format, const TensorHeader& header, std::size_t bytes) {
   return format == Format::npy ? npy_header(header, bytes) : safetensors_header(header, bytes);
 }

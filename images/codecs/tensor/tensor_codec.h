@@ -11,6 +11,7 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
+#include "images/error.h"
 #include "images/tensor.h"
 
 namespace imgpipe {
@@ -21,6 +22,8 @@ inline constexpr const char* kTensorKey = "pixel_values";
 inline constexpr std::size_t kMaxSafetensorsHeader = 100'000'000;
 
 [[nodiscard]] bool npy_holds(Sample sample);
+// Returns the error about an image where a tensor is needed.
+[[nodiscard]] Error not_a_tensor(Format format);
 
 struct TensorHeader {
   std::vector<std::int64_t> dimensions;  // outermost first

@@ -234,7 +234,7 @@ void read_compression(const Fields& fields, TiffPage& page) {
   if (page.predicted)
     require(page.bits == 8 || page.bits == 16 || page.bits == 32,
             "the predictor requires 8, 16 or 32 bits per sample");
-  if (page.float_predicted)
+  if (predictor == 3)
     require(page.type == StoredType::f16 || page.type == StoredType::f32,
             "the floating-point predictor requires floating-point samples");
   if (is_ccitt(page.compression)) {
