@@ -23,7 +23,7 @@ ROWS = [
     Row("--per-image", "imgpipe stats in --per-image o.csv", "one line for each of the two images",
         lambda r: "in/a.png" in r.text("o.csv") and "in/b.jpg" in r.text("o.csv")),
     Row("--range", "imgpipe stats a.png --stages depth:float --range 0:1 --json -",
-        "a histogram of each channel in 256 bins",
+        "histograms of 256 bins",
         lambda r: all(len(c["histogram"]["counts"]) == 256 and sum(c["histogram"]["counts"]) == 3072
                       for c in r.json()["float_groups"][0]["channels"].values())),
     Row("--bins", "imgpipe stats a.png --stages depth:float --range 2:3 --bins 4 --json -",
