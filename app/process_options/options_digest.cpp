@@ -45,6 +45,10 @@ std::string bands_text(const DecodeOptions& decode) {
   return text;
 }
 
+std::string integers_text(const DecodeOptions& decode) {
+  return decode.integers ? std::string(choice_name(*decode.integers, kIntegerRules)) : "";
+}
+
 std::string options_affecting_output(const ProcessOptions& options, const std::optional<Format>& format) {
   const EncodeOptions& encode = options.output.encode;
   const auto writes = [&](Format one) { return !format || *format == one; };
@@ -56,26 +60,23 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
     std::string value;
     bool shapes = true;  // affects the bytes of this format
   };
-  const Row rows[] = {
-      {"stages", steps_text(options)},
-      {"pages", options.pages ? pages_text(*options.pages) : ""},
-      {"bands", bands_text(options.decode)},
-      {"integers",
-       options.decode.integers ? std::string(choice_name(*options.decode.integers, kIntegerRules)) : "",
-       options.decode.integers.has_value()},
-      {"lenient", options.decode.lenient() ? "true" : "false"},
-      {"accept", "pillow", options.decode.accept == Acceptance::pillow},
-      {"orient", options.decode.orient ? "true" : "false"},
-      {"codec", std::string(choice_name(options.decode.codec, kCodecs))},
-      {"format", format ? std::string(format_info(*format).name) : "own"},
-      {"quality", std::to_string(encode.quality), writes(Format::jpeg) || lossy_webp},
-      {"png-level", std::to_string(encode.png_level), deflates},
-      {"webp", std::string(choice_name(encode.webp, kWebpCodings)), writes(Format::webp)},
-      {"webp-level", std::to_string(encode.webp_level), writes(Format::webp)},
-      {"tiff-compression", std::string(choice_name(encode.tiff_packing, kTiffPackings)),
-       writes(Format::tiff)},
-      {"tiff-tile", std::to_string(encode.tiff_tile), writes(Format::tiff)},
-      {"metadata", std::string(choice_name(options.output.keep_metadata, kMetadata))}};
+  const Row rows[] = {{"stages", steps_text(options)},
+                      {"pages", options.pages ? pages_text(*options.pages) : ""},
+                      {"bands", bands_text(options.decode)},
+                      {"integers", integers_text(options.decode), options.decode.integers.has_value()},
+                      {"lenient", options.decode.lenient() ? "true" : "false"},
+                      {"accept", "pillow", options.decode.accept == Acceptance::pillow},
+                      {"orient", options.decode.orient ? "true" : "false"},
+                      {"codec", std::string(choice_name(options.decode.codec, kCodecs))},
+                      {"format", format ? std::string(format_info(*format).name) : "own"},
+                      {"quality", std::to_string(encode.quality), writes(Format::jpeg) || lossy_webp},
+                      {"png-level", std::to_string(encode.png_level), deflates},
+                      {"webp", std::string(choice_name(encode.webp, kWebpCodings)), writes(Format::webp)},
+                      {"webp-level", std::to_string(encode.webp_level), writes(Format::webp)},
+                      {"tiff-compression", std::string(choice_name(encode.tiff_packing, kTiffPackings)),
+                       writes(Format::tiff)},
+                      {"tiff-tile", std::to_string(encode.tiff_tile), writes(Format::tiff)},
+                      {"metadata", std::string(choice_name(options.output.keep_metadata, kMetadata))}};
   std::string text;
   for (const auto& [key, value, shapes] : rows) {
     if (shapes) text += std::string(key) + "=" + value + "\n";
