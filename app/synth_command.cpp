@@ -27,8 +27,10 @@ constexpr Choices<Sample, 2> kDepths{{{"8", Sample::u8}, {"16", Sample::u16}}};
 Shape synth_shape(const SynthOptions& options, Format format) {
   const FormatInfo& info = format_info(format);
   const std::string name(info.name);
-  if (info.holds_tensors)
+  if (!info.writable)
     throw Error(ErrorKind::usage, name + " stores tensors, which synth does not make; write png");
+  if (info.written_bits == 0)
+    throw Error(ErrorKind::usage, name + " stores floats, which synth does not make; write png");
   Shape shape = options.shape;
   shape.channels = options.channels.value_or(info.holds_color ? 3 : 1);
   if (shape.color_channels() == 3 && !info.holds_color)

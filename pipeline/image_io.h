@@ -10,10 +10,10 @@
 
 namespace imgpipe {
 
-// The program's defaults: samples of up to 16 bits, strict decoding, upright.
+// The program's defaults: samples of up to 16 bits or floats, strict decoding, upright.
 [[nodiscard]] inline DecodeOptions usual_decoding() {
   DecodeOptions options;
-  options.max_bits = 16;
+  options.max_bits = 32;
   return options;
 }
 // The program's defaults, except metadata, which needs the input file. Files get imgpipe's mark, so that the

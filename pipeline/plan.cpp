@@ -148,6 +148,7 @@ class PlanBuilder {
 
   // Ends a list; the next one begins with the decoded image.
   void end_list(int max_bits) {
+    if (max_bits == 0 && !is_float(frame_.sample)) add(parse_stages(depth_step(Sample::f32)).front(), true);
     plan_.reduced = !is_float(frame_.sample) && 8 * bytes_per_sample(frame_.sample) > max_bits;
     if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);
     change_layout(Layout::interleaved);

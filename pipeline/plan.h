@@ -66,7 +66,8 @@ struct Plan {
 //   - inserts split* and merge* where a stage, or the output file, needs the other layout; stages that move
 //     whole pixels accept both;
 //   - inserts depth:8* at the end, before merge*, if the result has more than `max_bits` (8 or 16) bits per
-//     sample; floats and tensors are unchanged.
+//     sample; if `max_bits` is 0, the output stores only floats, so depth:float* is inserted after integers.
+//     Floats and tensors are unchanged.
 // With `fuse`, operations that a fused stage runs become one step. Throws Error(usage) if a stage
 // does not accept the sample type (the message names the depth to insert) or the size of its input, or makes
 // an image without pixels or with a side of 2^31 or more; Error(input) if it makes more than `max_pixels`

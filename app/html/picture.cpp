@@ -11,6 +11,7 @@
 #include "app/report/count_image.h"
 #include "images/image.h"
 #include "images/memory/available_memory.h"
+#include "kernels/shared/convert.h"
 #include "pipeline/file_encoding.h"
 
 namespace imgpipe {
@@ -29,7 +30,7 @@ class AreaMeans {
     for (std::int64_t y = 0; y < rows.height; ++y) {
       const std::int64_t to_row = (first + y) * small_.height / image_.height * small_.width;
       const std::byte* from = rows.data + y * rows.stride_bytes;
-      visit_sample(image_.sample, [&]<class T>(T) { add_row(reinterpret_cast<const T*>(from), to_row); });
+      visit_any_sample(image_.sample, [&]<class T>(T) { add_row(reinterpret_cast<const T*>(from), to_row); });
     }
   }
 
@@ -37,7 +38,7 @@ class AreaMeans {
   [[nodiscard]] Image picture() const {
     Image picture(small_);
     auto* out = reinterpret_cast<Sample8*>(picture.untyped_view().data);
-    const auto white = static_cast<std::uint64_t>(max_sample(image_.sample));
+    const auto white = static_cast<std::uint64_t>(max_sample(shown_sample()));
     for (std::size_t i = 0; i < sums_.size(); ++i) {
       const std::uint64_t whole = pixels_[i / static_cast<std::size_t>(small_.channels)] * white;
       out[i] = static_cast<Sample8>((2 * sums_[i] * 255 + whole) / (2 * whole));
@@ -46,12 +47,20 @@ class AreaMeans {
   }
 
  private:
+  // Floats are summed as 16 bits, limited to 0..1.
+  [[nodiscard]] Sample shown_sample() const { return is_float(image_.sample) ? Sample::u16 : image_.sample; }
+
   template <class T>
   void add_row(const T* from, std::int64_t to_row) {
     const auto channels = static_cast<std::size_t>(image_.channels);
     for (std::int64_t x = 0; x < image_.width; ++x) {
       const auto to = static_cast<std::size_t>(to_row + x * small_.width / image_.width);
-      for (std::size_t c = 0; c < channels; ++c) sums_[to * channels + c] += *from++;
+      for (std::size_t c = 0; c < channels; ++c) {
+        if constexpr (kIsFloat<T>)
+          sums_[to * channels + c] += converted<Sample16>(*from++);
+        else
+          sums_[to * channels + c] += *from++;
+      }
       ++pixels_[to];
     }
   }
@@ -83,6 +92,7 @@ Picture make_picture(Reader& reader, int max_side) {
     band.height = std::min(kRows, shape.height - y);
     reader.read_rows(band);
     means.add(y, band);
+    if (is_float(shape.sample)) continue;
     const Counts counted = count_image(band);
     if (picture.counts.values.empty()) picture.counts.values.resize(counted.values.size());
     std::ranges::transform(counted.values, picture.counts.values, picture.counts.values.begin(), std::plus());

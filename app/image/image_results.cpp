@@ -87,7 +87,7 @@ bool is_plain_file(const std::string& path) {
 }
 
 Picture picture_of_file(const std::string& path, std::int64_t page, DecodeOptions decode) {
-  decode.max_bits = 16;
+  decode.max_bits = 32;
   const InputFile file = PageList(path, decode, InputKind::regular_only).page(page - 1);
   return make_picture(*open_reader(file, decode));
 }
@@ -162,6 +162,9 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome, const M
 void check_histogram(const ProcessOptions& options, const Plan& plan) {
   if (!options.reports.histogram_file.empty() && plan.tensor)
     throw Error(ErrorKind::usage, "--histogram: cannot count the floats of a tensor; remove normalize");
+  if (!options.reports.histogram_file.empty() && is_float(plan.output.sample))
+    throw Error(ErrorKind::usage,
+                "--histogram: cannot count the floats of the result; end with depth:8 or depth:16");
   if (options.reports.histogram_file.empty() || before_step(plan) < plan.steps.size()) return;
   const bool of_series = !options.stages.series_steps.empty();
   const bool of_file = options.stages.list.find(":range=") != std::string::npos;
@@ -219,7 +222,8 @@ ReportPage make_report_page(const ProcessOptions& options, const Outcome& outcom
     return read_again ? picture_of_file(options.output.path, 1, {.max_pixels = kMaxOutputPixels})
                       : make_picture(*make_memory_reader(outcome.pixels));
   });
-  if (page.output.picture && before_step(outcome.plan) < outcome.plan.steps.size()) {
+  if (page.output.picture && !is_float(outcome.plan.output.sample) &&
+      before_step(outcome.plan) < outcome.plan.steps.size()) {
     const std::string name = input_name(fs::path(options.input.path).filename().string());
     page.histogram = histogram_before(name, outcome, ranges);
     page.histogram->after_label = read_again ? "the output, read again" : "the finished image";

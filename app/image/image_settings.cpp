@@ -19,7 +19,7 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.fuse = options.fuse;
   settings.keep_metadata = options.output.keep_metadata;
   settings.decode = options.decode;
-  settings.decode.max_bits = 16;
+  settings.decode.max_bits = 32;
   settings.encode = options.output.encode;
   // With --name, create each output's directory just before its first byte.
   settings.sync = options.output.sync.get();

@@ -59,7 +59,7 @@ InfoOptions read_info(const Parser& parser) {
     usage("-: stdin is already used by --files-from -");
   options.reads_stdin = streams > 0;
   options.decode = read_decoding(parser);
-  options.decode.max_bits = 16;
+  options.decode.max_bits = 32;
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
   options.json_file = read_json_file(parser);

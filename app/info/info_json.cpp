@@ -2,6 +2,7 @@
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
+#include "images/unreachable.h"
 
 namespace imgpipe {
 namespace {
@@ -17,6 +18,18 @@ void add_resolution(Fields& fields, const Resolution& resolution) {
   fields.add("x", ratio(resolution.x, resolution.x_of), kAboveZero);
   fields.add("y", ratio(resolution.y, resolution.y_of), kAboveZero);
   fields.add("unit", unit, one_of("inch|centimetre|none"));
+}
+
+std::string_view sample_format_name(SampleFormat format) {
+  switch (format) {
+    case SampleFormat::unsigned_integer:
+      return "unsigned";
+    case SampleFormat::signed_integer:
+      return "signed";
+    case SampleFormat::floating_point:
+      return "float";
+  }
+  unreachable();
 }
 
 void add_image(Fields& fields, const InfoImage& entry) {
@@ -39,6 +52,7 @@ void add_image(Fields& fields, const InfoImage& entry) {
   fields.add("alpha", header.shape.has_alpha());
   fields.add("color", details.color, one_of("bilevel|grey|palette|RGB|YCbCr|CMYK|YCCK|duotone|"));
   fields.add("bits_per_sample", header.bits_per_sample, kFromOne);
+  fields.add("sample_format", sample_format_name(header.sample_format), one_of("unsigned|signed|float"));
   fields.add("sample_bits", bits_of(header.shape), kSampleBits);
   fields.add("exif_orientation", static_cast<int>(header.orientation), kOrientations);
   fields.add("profile", given(image.profile));

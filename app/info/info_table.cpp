@@ -8,6 +8,7 @@
 #include "app/info/info_report.h"
 #include "app/report/result_table.h"
 #include "app/report/text_columns.h"
+#include "images/unreachable.h"
 
 namespace imgpipe {
 namespace {
@@ -83,7 +84,8 @@ std::vector<TableLine> lines_of(const InfoImage& entry) {
   add("stored channels", stored_channels_text(image.details));
   add("in the pipeline", std::to_string(shape.channels) +
                              (shape.channels == 1 ? " channel of " : " channels of ") +
-                             std::to_string(8 * bytes_per_sample(shape.sample)) + " bits");
+                             std::to_string(8 * bytes_per_sample(shape.sample)) +
+                             (is_float(shape.sample) ? "-bit floats" : " bits"));
   add("compression", joined(image.details.compression, image.details.subsampling));
   add("layout", image.details.layout);
   add("orientation", orientation_text(image));
@@ -112,6 +114,19 @@ std::string table_of_one(const InfoImage& entry) {
   return text;
 }
 
+std::string bits_text(const ImageHeader& header) {
+  const std::string bits = std::to_string(header.bits_per_sample);
+  switch (header.sample_format) {
+    case SampleFormat::unsigned_integer:
+      return bits;
+    case SampleFormat::signed_integer:
+      return bits + " signed";
+    case SampleFormat::floating_point:
+      return bits + " float";
+  }
+  unreachable();
+}
+
 std::string table_of_many(const std::vector<InfoImage>& images) {
   ResultTable table;
   table.indent = "";
@@ -121,12 +136,11 @@ std::string table_of_many(const std::vector<InfoImage>& images) {
   for (const InfoImage& entry : images) {
     const ImageInspection& image = entry.image;
     const Shape& shape = image.header.shape;
-    table.rows.push_back({std::string(format_info(image.header.format).name),
-                          size_text(shape.width, shape.height),
-                          joined(image.details.color, shape.has_alpha() ? "alpha" : ""),
-                          std::to_string(image.header.bits_per_sample), std::to_string(image.images),
-                          joined(image.details.compression, image.details.subsampling),
-                          with_separators(static_cast<std::uint64_t>(image.file_bytes)), entry.name});
+    table.rows.push_back(
+        {std::string(format_info(image.header.format).name), size_text(shape.width, shape.height),
+         joined(image.details.color, shape.has_alpha() ? "alpha" : ""), bits_text(image.header),
+         std::to_string(image.images), joined(image.details.compression, image.details.subsampling),
+         with_separators(static_cast<std::uint64_t>(image.file_bytes)), entry.name});
   }
   return table_text(table);
 }
@@ -136,8 +150,16 @@ std::string table_of_many(const std::vector<InfoImage>& images) {
 std::string color_text(const ImageInspection& image) {
   std::string text = image.details.color;
   if (image.header.shape.has_alpha()) text += " and alpha";
-  return text + ", " + std::to_string(image.header.bits_per_sample) +
-         (image.header.bits_per_sample == 1 ? " bit" : " bits") + " per sample";
+  text += ", " + std::to_string(image.header.bits_per_sample);
+  switch (image.header.sample_format) {
+    case SampleFormat::unsigned_integer:
+      return text + (image.header.bits_per_sample == 1 ? " bit" : " bits") + " per sample";
+    case SampleFormat::signed_integer:
+      return text + "-bit signed integers";
+    case SampleFormat::floating_point:
+      return text + "-bit floats";
+  }
+  unreachable();
 }
 
 std::string resolution_text(const ImageInspection& image) {

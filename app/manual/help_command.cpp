@@ -31,9 +31,11 @@ std::string stages_text(int width) {
 std::string formats_text(int width) {
   std::vector<HelpLine> lines;
   for (const FormatInfo& format : format_table()) {
-    const std::string contents = format.holds_tensors        ? ", tensors of normalize"
-                                 : format.written_bits == 16 ? ", 8 and 16 bits"
-                                                             : ", 8 bits";
+    std::string contents;
+    if (format.writable && format.written_bits > 0)
+      contents = format.written_bits == 16 ? ", 8 and 16 bits" : ", 8 bits";
+    if (format.holds_floats) contents += ", floats";
+    if (format.holds_tensors) contents += ", tensors of normalize";
     std::string text = (format.readable ? "read" : "not read") +
                        (format.can_be_written() ? ", written" + contents : std::string(", not written")) +
                        ":";

@@ -21,6 +21,13 @@ std::vector<OptionRow> decoding_rows() {
        "Bands of a TIFF, counted from 1: one as grey, three as RGB in that order (4,3,2), or color: the "
        "colours and alpha only. By default, an image whose bands cannot all be preserved is rejected",
        {std::string(kColorBands)}},
+      {"Input", "integers", "RULE", nullptr,
+       "Signed integers and those of 32 bits, in a TIFF or NPY: value (floats of the same value), unit "
+       "(floats, "
+       "the greatest value of the type is 1) or range (8 or 16 bits, the least value of the type is black). "
+       "By "
+       "default, such an image is rejected",
+       choice_names(kIntegerRules)},
       {"Input", "max-pixels", "N", "268435456", "Reject larger images; 100M and 47MP are accepted"},
       {"Input", "accept", "NAME", "strict",
        "Damaged files: strict rejects them; lenient reads the intact parts, the rest as mid-grey; pillow "
@@ -62,6 +69,8 @@ DecodeOptions read_decoding(const Parser& parser) {
   if (parser.knows("max-pixels"))
     decode.max_pixels = parse_pixels(parser.text("max-pixels"), "max-pixels", std::int64_t{1} << 34);
   if (parser.has("bands")) parse_bands(parser.text("bands"), decode);
+  if (parser.has("integers"))
+    decode.integers = parse_choice("integers", parser.text("integers"), kIntegerRules);
   if (parser.has("accept") && parser.has("lenient"))
     usage("--accept: cannot be combined with --lenient, which means --accept lenient");
   decode.accept = parse_choice("accept", parser.text("accept"), kAcceptances);
@@ -76,7 +85,8 @@ DecodeOptions read_decoding(const Parser& parser) {
 std::vector<OptionRow> encoding_rows() {
   return {{"Output", "format", "NAME", nullptr,
            "Output format, if OUTPUT's extension does not determine it: " + joined(output_formats()) +
-               " (the last two store tensors). A conflicting extension is an error. Without an extension, "
+               " (safetensors stores only tensors, npy also images). A conflicting extension is an error. "
+               "Without an extension, "
                "OUTPUT is a file unless a "
                "directory of that name exists. Outputs of a batch get this format's extension",
            strings(output_formats())},

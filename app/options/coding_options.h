@@ -19,10 +19,12 @@ inline constexpr Choices<CodecChoice, 3> kCodecs{
     {{"auto", CodecChoice::automatic}, {"turbo", CodecChoice::turbo}, {"stb", CodecChoice::stb}}};
 inline constexpr Choices<Acceptance, 3> kAcceptances{
     {{"strict", Acceptance::strict}, {"lenient", Acceptance::lenient}, {"pillow", Acceptance::pillow}}};
+inline constexpr Choices<IntegerRule, 3> kIntegerRules{
+    {{"value", IntegerRule::value}, {"unit", IntegerRule::unit}, {"range", IntegerRule::range}}};
 // Value of --bands, in addition to numbers.
 inline constexpr std::string_view kColorBands = "color";
 
-// --bands, --max-pixels, --accept, --lenient, --no-orient, --codec.
+// --bands, --integers, --max-pixels, --accept, --lenient, --no-orient, --codec.
 [[nodiscard]] std::vector<OptionRow> decoding_rows();
 // Reads the decoding options that the command has.
 [[nodiscard]] DecodeOptions read_decoding(const Parser& parser);

@@ -56,6 +56,10 @@ std::string bands_text(const DecodeOptions& decode) {
   return text;
 }
 
+std::string integers_text(const DecodeOptions& decode) {
+  return decode.integers ? std::string(choice_name(*decode.integers, kIntegerRules)) : "";
+}
+
 std::string options_affecting_output(const ProcessOptions& options, const std::optional<Format>& format) {
   const EncodeOptions& encode = options.output.encode;
   const auto writes = [&](Format one) { return !format || *format == one; };
@@ -70,6 +74,7 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
   const Row rows[] = {{"stages", steps_text(options)},
                       {"pages", options.pages ? pages_text(*options.pages) : ""},
                       {"bands", bands_text(options.decode)},
+                      {"integers", integers_text(options.decode), options.decode.integers.has_value()},
                       {"lenient", options.decode.lenient() ? "true" : "false"},
                       {"accept", "pillow", options.decode.accept == Acceptance::pillow},
                       {"orient", options.decode.orient ? "true" : "false"},

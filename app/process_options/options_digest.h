@@ -22,6 +22,8 @@ namespace imgpipe {
 [[nodiscard]] std::string pages_text(const PageSelection& pages);
 // Returns the value of --bands; empty if not given.
 [[nodiscard]] std::string bands_text(const DecodeOptions& decode);
+// --integers; empty: not given.
+[[nodiscard]] std::string integers_text(const DecodeOptions& decode);
 
 // SHA-256 (FIPS 180-4) as 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);

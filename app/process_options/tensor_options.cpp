@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "images/codecs/tensor/tensor_codec.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "kernels/frame.h"
@@ -18,8 +19,9 @@ void check_output_holds(const ProcessOptions& options, Format format, const std:
   std::optional<TensorType> tensor;
   if (!steps.empty() && steps.back().stage->tensor != nullptr)
     tensor = steps.back().stage->tensor(FrameType{}, steps.back().parameters);
-  if (!tensor && !format_info(format).holds_tensors) return;  // depends on the image
+  if (!tensor && format_info(format).writable && !options.output.is_tensor) return;  // depends on the image
   naming(output, [&] {
+    if (!tensor && options.output.is_tensor) throw not_a_tensor(format);
     (void)storable_shape(format, tensor ? tensor->frame() : Shape{1, 1, 1}, tensor.has_value());
   });
 }

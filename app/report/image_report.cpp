@@ -187,9 +187,11 @@ std::string contents_text(const RunFacts& facts, bool output) {
   const Shape& shape = output ? facts.output : facts.input.shape;
   const int bits = output ? bits_of(facts.output) : facts.input.bits_per_sample;
   const Format format = output ? facts.output_format : facts.input.format;
+  const bool has_floats =
+      output ? is_float(shape.sample) : facts.input.sample_format == SampleFormat::floating_point;
+  const std::string type = bits == 8 ? "" : std::to_string(bits) + "-bit " + (has_floats ? "float " : "");
   std::string text =
-      (output && facts.tensor ? tensor_text(*facts.tensor) + ", "
-                              : shape_text(shape) + " " + (bits == 8 ? "" : std::to_string(bits) + "-bit ")) +
+      (output && facts.tensor ? tensor_text(*facts.tensor) + ", " : shape_text(shape) + " " + type) +
       std::string(format_info(format).name);
   if (!facts.pages) return text;
   const PageFacts& pages = *facts.pages;

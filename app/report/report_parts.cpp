@@ -92,6 +92,7 @@ void add_options(Fields& fields, const ProcessOptions& options) {
   fields.add("fuse", options.fuse);
   fields.add("repeat", options.reports.repeat);
   fields.add("bands", given(bands_text(options.decode)));
+  fields.add("integers", given(integers_text(options.decode)), one_of("value|unit|range"));
   fields.add("accept", choice_name(options.decode.accept, kAcceptances));
   fields.add("lenient", options.decode.lenient());
   fields.add("orient", options.decode.orient);

@@ -29,7 +29,7 @@ void add_range(Fields& fields, const ContrastRange& range);
 
 inline constexpr Rule kChannels{.least = 1, .most = 4};
 inline constexpr Rule kOrientations{.least = 1, .most = 8};  // of EXIF
-inline constexpr Rule kSampleBits = one_of(8, 16);
+inline constexpr Rule kSampleBits = one_of(8, 16, 32);
 inline constexpr Rule kOutputBits = one_of(8, 16, 32);  // tensors have 16 or 32
 inline constexpr Rule kHistogramBins = one_of(256, 65536);
 inline constexpr Rule kComparisons = one_of("identical|different");

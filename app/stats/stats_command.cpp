@@ -37,13 +37,14 @@ class StatsRun {
   explicit StatsRun(const StatsOptions& options)
       : options_(options),
         found_(find_inputs(options.input, options.shard)),
-        counter_(found_.files.size(), !options.per_image_file.empty(), options.percents),
+        counter_(found_.files.size(), !options.per_image_file.empty(), options.percents, options.bins),
         progress_(Progress::style_for_stderr(!options_.logging.quiet)) {
     totals_.images = found_.files.size();
     totals_.problems = found_.problems;
     totals_.stages = options_.stage_list;
     if (options_.pages) totals_.pages = 0;
     totals_.percents = options.percents;
+    totals_.bins = options.bins;
     if (options_.shard) totals_.shard = shard_text(*options_.shard);
   }
 
@@ -96,6 +97,7 @@ class StatsRun {
       end_process(end_);
     }
     totals_.groups = counter_.groups();
+    totals_.float_groups = counter_.float_groups();
     std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // by file
   }
 
@@ -119,7 +121,7 @@ class StatsRun {
       if (grows && settings.memory_is_limit) counter_.set_max_row_bytes(rows);
       kept += grows ? rows : files * counter_.row_bytes();
     }
-    if (options_.pages) kept += settings.jobs * StatsCounter::kPagesBytes;
+    if (options_.pages) kept += settings.jobs * counter_.pages_bytes();
     settings.memory_bytes -= std::min(kept, settings.memory_bytes / 2);
   }
 
@@ -141,7 +143,7 @@ class StatsRun {
       counter_.image_done(result);
       pixels_ += header.shape.pixels();
     }
-    if (header.bits_per_sample > 8 && !is_wide(header.shape.sample))
+    if (header.bits_per_sample > 8 && is_byte(header.shape.sample))
       note(totals_.reduced, file, std::to_string(header.bits_per_sample) + " bits");
     const std::string& profile = totals_.pages ? result.unpreserved_profile : header.profile;
     if (!profile.empty()) note(totals_.profiles, file, profile);

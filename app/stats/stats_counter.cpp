@@ -1,5 +1,6 @@
 #include "app/stats/stats_counter.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,8 +23,9 @@ struct StatsCounter::Input {
   std::vector<StatsImage> rows;
 };
 
-StatsCounter::StatsCounter(std::size_t inputs, bool keep_rows, std::vector<Percent> percents)
-    : keep_rows_(keep_rows), percents_(std::move(percents)), rows_(keep_rows ? inputs : 0) {}
+StatsCounter::StatsCounter(std::size_t inputs, bool keep_rows, std::vector<Percent> percents,
+                           std::optional<FloatBins> bins)
+    : keep_rows_(keep_rows), percents_(std::move(percents)), bins_(bins), rows_(keep_rows ? inputs : 0) {}
 
 RowConsumer StatsCounter::use_image(const ImageFiles& files, const Plan& plan) {
   return make_row_consumer(plan.output, sums_, keep_rows_ ? &rows_[files.number] : nullptr);
@@ -61,7 +63,8 @@ std::int64_t StatsCounter::row_bytes() const {
   constexpr std::int64_t kChannels = 4;
   constexpr std::int64_t kOfMalloc = 32;
   const auto percents = static_cast<std::int64_t>(percents_.size() * sizeof(int)) + kOfMalloc;
-  const std::int64_t channel = static_cast<std::int64_t>(sizeof(ChannelStatistics)) + percents;
+  const std::int64_t channel = std::max(static_cast<std::int64_t>(sizeof(ChannelStatistics)) + percents,
+                                        static_cast<std::int64_t>(sizeof(FloatStatistics)) + kOfMalloc);
   return static_cast<std::int64_t>(sizeof(StatsImage)) + kOfMalloc + kChannels * channel;
 }
 
@@ -75,6 +78,7 @@ void StatsCounter::claim_row() {
 
 RowConsumer StatsCounter::make_row_consumer(const Shape& shape, StatisticsCollector& sums,
                                             std::vector<StatsImage>* rows) {
+  if (is_float(shape.sample)) return make_float_consumer(shape, sums, rows);
   auto counts = std::make_shared<SampleCounts>();
   RowConsumer use;
   use.writer = make_counting_writer(shape, counts);
@@ -86,6 +90,26 @@ RowConsumer StatsCounter::make_row_consumer(const Shape& shape, StatisticsCollec
       rows->push_back(std::move(row));
     }
     sums.add(*counts);
+    *counts = {};
+  };
+  return use;
+}
+
+RowConsumer StatsCounter::make_float_consumer(const Shape& shape, StatisticsCollector& sums,
+                                              std::vector<StatsImage>* rows) {
+  auto counts = std::make_shared<FloatCounts>();
+  RowConsumer use;
+  use.writer = make_counting_writer(shape, counts, bins_);
+  use.accept = [this, counts, &sums, rows] {
+    if (rows != nullptr) {
+      StatsImage row;
+      for (int c = 0; c < counts->channels(); ++c) {
+        row.float_channels.push_back(counts->statistics(c));
+        row.float_channels.back().counts = {};  // only the sums of all images have a histogram
+      }
+      rows->push_back(std::move(row));
+    }
+    sums.add(*counts, bins_);
     *counts = {};
   };
   return use;

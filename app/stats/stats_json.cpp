@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <array>
+#include <cstdio>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -48,6 +50,33 @@ void add_group(Fields& fields, const ImageGroup& group, const std::vector<Percen
   fields.add("std", deviations);
 }
 
+void add_float_channel_with(Fields& fields, const FloatStatistics& channel,
+                            const std::optional<FloatBins>& bins) {
+  add_float_channel(fields, channel);
+  const FloatBins range = bins.value_or(FloatBins());
+  fields
+      .object_if(bins.has_value(), "histogram",
+                 [&](Fields& histogram) {
+                   histogram.add("least", range.least, kAnyNumber);
+                   histogram.add("most", range.most, kAnyNumber);
+                   histogram.add("bins", range.bins, kFromOne);
+                   histogram.add("below", channel.below);
+                   histogram.add("above", channel.above);
+                   histogram.add("counts", channel.counts);
+                 })
+      .about("of the finite samples, by --range and --bins");
+}
+
+void add_float_group(Fields& fields, const FloatGroup& group, const std::optional<FloatBins>& bins) {
+  fields.add("group", group_name(group.is_color()), kGroups);
+  fields.add("images", group.images, kFromOne);
+  fields.add("images_with_alpha", group.alpha_images);
+  fields.add("pixels", group.pixels, kFromOne);
+  fields.names("channels", float_channels_of(group), [&](Fields& each, const FloatStatistics& channel) {
+    add_float_channel_with(each, channel, bins);
+  });
+}
+
 void add_histogram(Fields& fields, const ImageGroup& group) {
   Named<std::vector<std::uint64_t>> counts;
   for_channels(group, [&](const std::string& name, const ImageGroup::Channel& channel) {
@@ -75,6 +104,8 @@ std::vector<ReportFailure> all_failures(const StatsTotals& totals) {
 void add_stats(Fields& fields, const StatsTotals& totals) {
   std::vector<ImageGroup> groups;
   for (const auto& [is_color, group] : totals.groups) groups.push_back(group);
+  std::vector<FloatGroup> float_groups;
+  for (const auto& [is_color, group] : totals.float_groups) float_groups.push_back(group);
   add_version(fields);
   add_kind(fields, kStatsSchema);
   fields.fixed("command", "stats");
@@ -88,6 +119,10 @@ void add_stats(Fields& fields, const StatsTotals& totals) {
   fields.add("images_with_a_profile", totals.profiles.images);
   fields.list("groups", groups,
               [&](Fields& each, const ImageGroup& group) { add_group(each, group, totals.percents); });
+  fields
+      .list("float_groups", float_groups,
+            [&](Fields& each, const FloatGroup& group) { add_float_group(each, group, totals.bins); })
+      .about("images of floats, on the scale of their samples");
   fields.list("failures", all_failures(totals), add_failure);
   fields.list("histograms", groups, add_histogram);
 }
@@ -121,12 +156,18 @@ void add_image_row(Fields& fields, const ImageRow& row) {
   fields.add("width_pixels", if_counted(image.shape.width), kFromOne);
   fields.add("height_pixels", if_counted(image.shape.height), kFromOne);
   fields.add("bits_per_sample", if_counted(image.bits_per_sample), kFromOne);
-  fields.add("maximum", if_counted(max_sample(image.shape.sample)), kMaximum);
+  const bool has_floats = is_float(image.shape.sample);
+  fields.add("maximum", failure || has_floats ? std::nullopt : std::optional(max_sample(image.shape.sample)),
+             kMaximum);
   Named<ChannelReport> channels;
   const std::vector<std::string_view> names = channel_names(image.shape);
   for (std::size_t c = 0; c < image.channels.size(); ++c)
     channels.emplace_back(names[c], ChannelReport{image.channels[c], row.percents, image.shape.sample});
-  fields.names_if(failure == nullptr, "channels", channels, add_channel);
+  fields.names_if(failure == nullptr && !has_floats, "channels", channels, add_channel);
+  Named<FloatStatistics> float_channels;
+  for (std::size_t c = 0; c < image.float_channels.size(); ++c)
+    float_channels.emplace_back(names[c], image.float_channels[c]);
+  fields.names_if(failure == nullptr && has_floats, "float_channels", float_channels, add_float_channel);
 }
 
 Json line_of(const ImageRow& row) {
@@ -146,8 +187,9 @@ Json csv_columns(const ImageRow& row) {
        {"input", "page", "status", "group", "width_pixels", "height_pixels", "bits_per_sample", "maximum"})
     columns[key] = json[key];
   for (const std::string_view name : kChannelNames) {
-    const bool has = json["channels"].is_object() && json["channels"].contains(name);
-    Json channel = has ? json["channels"][std::string(name)] : Json::object();
+    const Json& channels = json[json["channels"].is_object() ? "channels" : "float_channels"];
+    const bool has = channels.is_object() && channels.contains(name);
+    Json channel = has ? channels[std::string(name)] : Json::object();
     for (const char* column : {"min", "max", "mean", "deviation"})
       columns[std::string(name) + "_" + column] = channel[column];
     for (const Percent percent : row.percents)
@@ -187,6 +229,23 @@ void add_channel(Fields& fields, const ChannelReport& channel) {
     unit.add("deviation", statistics.unit_deviation).column("deviation 0..1", kUnitDecimals);
     unit.add("percentiles", unit_percentiles);
   });
+}
+
+void add_float_channel(Fields& fields, const FloatStatistics& channel) {
+  const auto text = [](double value) {
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.7g", value);
+    return std::string(digits.data());
+  };
+  const std::uint64_t infinite = channel.positive_infinite + channel.negative_infinite;
+  fields.add("samples", channel.samples).column("samples", with_separators(channel.samples));
+  fields.add("nan", channel.nan).column("NaN", with_separators(channel.nan));
+  fields.add("positive_infinite", channel.positive_infinite);
+  fields.add("negative_infinite", channel.negative_infinite).column("infinite", with_separators(infinite));
+  fields.add("min", channel.least, kAnyNumber).column("min", text(channel.least));
+  fields.add("max", channel.most, kAnyNumber).column("max", text(channel.most));
+  fields.add("mean", channel.mean, kAnyNumber).column("mean", text(channel.mean));
+  fields.add("deviation", channel.deviation).column("deviation", text(channel.deviation));
 }
 
 Named<ChannelReport> channels_of(const ImageGroup& group, const std::vector<Percent>& percents) {

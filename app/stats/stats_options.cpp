@@ -1,6 +1,8 @@
 #include "app/stats/stats_options.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -40,6 +42,22 @@ std::vector<Percent> parse_percents(std::string_view list) {
   return percents;
 }
 
+// Parses "MIN:MAX".
+FloatBins parse_range(const std::string& text, int bins) {
+  const std::size_t colon = text.find(':');
+  FloatBins parsed{.bins = bins};
+  const auto number = [&](std::string_view part, double& value) {
+    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+    return error == std::errc() && end == part.data() + part.size() && std::isfinite(value);
+  };
+  if (colon == std::string::npos || !number(std::string_view(text).substr(0, colon), parsed.least) ||
+      !number(std::string_view(text).substr(colon + 1), parsed.most) || parsed.least >= parsed.most ||
+      !std::isfinite(parsed.most - parsed.least))
+    usage("--range: expected MIN:MAX with MIN below MAX, such as 0:1 or -500:2000, got '" + printable(text) +
+          "'");
+  return parsed;
+}
+
 std::vector<OptionRow> stats_rows() {
   std::vector<OptionRow> rows{
       {"Statistics", "stages", "LIST", nullptr,
@@ -47,6 +65,8 @@ std::vector<OptionRow> stats_rows() {
       {"Statistics", "percentiles", "LIST", kPercents,
        "Percentiles of each channel, in percent: the smallest value that at least this share of the samples "
        "does not exceed"},
+      {"Statistics", "range", "MIN:MAX", nullptr, "Range of the histogram of images of floats, for JSON"},
+      {"Statistics", "bins", "N", "256", "Number of equal bins of --range, 1..65536"},
       json_row("Results", "Write all of it as JSON, with the histograms"),
       {"Results", "per-image", "FILE", nullptr,
        "Write each image's own statistics, as .csv, .json or .ndjson; -: as NDJSON to stdout"}};
@@ -99,10 +119,14 @@ StatsOptions read_stats(const Parser& parser) {
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
   options.execution.threads = parser.integer("threads", 0, kMaxThreads);
   options.decode = read_decoding(parser);
-  options.decode.max_bits = 16;
+  options.decode.max_bits = 32;
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
   options.percents = parse_percents(parser.text("percentiles"));
+  constexpr int kMaxBins = 65536;
+  const int bins = parser.integer("bins", 1, kMaxBins);
+  if (parser.has("range")) options.bins = parse_range(parser.text("range"), bins);
+  if (parser.has("bins") && !options.bins) usage("--bins: needs --range MIN:MAX");
   options.json_file = read_json_file(parser);
   if (parser.has("per-image"))
     options.per_image_file = result_file("per-image", parser.text("per-image"), {".csv", ".json", ".ndjson"});

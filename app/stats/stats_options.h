@@ -25,6 +25,7 @@ struct StatsOptions {
   std::optional<Shard> shard;
   bool dry_run = false;
   std::vector<Percent> percents;  // ascending, without duplicates
+  std::optional<FloatBins> bins;  // of floats, by --range and --bins
   std::string json_file;          // "-": stdout; empty: none
   std::string per_image_file;
   Replace replace = Replace::own;

@@ -17,6 +17,7 @@ struct ChannelReport {
   Sample scale = Sample::u8;
 };
 void add_channel(Fields& fields, const ChannelReport& channel);
+void add_float_channel(Fields& fields, const FloatStatistics& channel);
 [[nodiscard]] Named<ChannelReport> channels_of(const ImageGroup& group, const std::vector<Percent>& percents);
 
 // "200 images: 198 counted, 2 failed"

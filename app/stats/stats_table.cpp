@@ -43,6 +43,18 @@ std::string group_table(const ImageGroup& group, const StatsTotals& totals) {
          ", std=" + listed(channels, &ChannelStatistics::unit_deviation) + "\n";
 }
 
+std::string float_group_table(const FloatGroup& group, bool of_pages) {
+  const ResultTable values = table_of(float_channels_of(group), [](Fields& fields, const auto& named) {
+    fields.add("channel", named.first).column(kNoTitle);
+    add_float_channel(fields, named.second);
+  });
+  std::string head = std::string(group_name(group.is_color())) +
+                     " of floats: " + counted(group.images, of_pages ? "page" : "image") + ", " +
+                     counted(group.pixels, "pixel");
+  if (group.alpha_images > 0) head += ", " + with_separators(group.alpha_images) + " with alpha";
+  return head + "\n" + table_text(values);
+}
+
 std::string noted_text(const BatchTotals::CountWithExample& noted, const std::string& what) {
   if (noted.images == 0) return "";
   return counted(noted.images, "image") + what + ", for example " + noted.example + "\n";
@@ -67,6 +79,8 @@ std::string stats_table(const StatsTotals& totals) {
   text += noted_text(totals.reduced, " had more than 8 bits per sample, reduced to 8");
   text += noted_text(totals.profiles, " had a colour profile that was not applied");
   for (const auto& [is_color, group] : totals.groups) text += "\n" + group_table(group, totals);
+  for (const auto& [is_color, group] : totals.float_groups)
+    text += "\n" + float_group_table(group, totals.pages.has_value());
   return text;
 }
 

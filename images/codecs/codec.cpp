@@ -113,7 +113,7 @@ void WholeImageReader::read_next_rows(HostView rows) {
 }
 
 void fill_missing(const HostView& rows) {
-  visit_sample(rows.sample, [&]<class T>(T) {
+  visit_any_sample(rows.sample, [&]<class T>(T) {
     for (std::int64_t y = 0; y < rows.height; ++y)
       fill_missing(rows.as<T>().row(y), rows.width, rows.channels);
   });

@@ -20,7 +20,7 @@
 
 namespace imgpipe {
 
-enum class Format { jpeg, png, bmp, gif, tga, psd, webp, tiff, pbm, pgm, ppm, pnm, npy, safetensors };
+enum class Format { jpeg, png, bmp, gif, tga, psd, webp, tiff, pbm, pgm, ppm, pnm, pfm, npy, safetensors };
 
 // Properties of a format for users; derived from the codec table (images/formats/codec_table.h).
 struct FormatInfo {
@@ -29,10 +29,11 @@ struct FormatInfo {
   std::span<const std::string_view> endings;  // file name extensions, lower case, without the dot
   bool readable = false;
   bool writable = false;       // images
-  bool holds_tensors = false;  // its writer takes tensors, not images
+  bool holds_tensors = false;  // its writer takes tensors
   bool holds_alpha = false;
   bool holds_color = false;
-  int written_bits = 8;  // the maximum bits per sample that its writer accepts
+  int written_bits = 8;  // the maximum bits of the integer samples that its writer accepts; 0: none
+  bool holds_floats = false;
 
   [[nodiscard]] bool can_be_written() const { return writable || holds_tensors; }
 };
@@ -67,13 +68,22 @@ enum class Acceptance {
   pillow,   // JPEG and PNG that Pillow 13.0 accepts, with its pixels; other formats as strict
 };
 
+// The conversion of integers that images do not have: signed ones, and those of 32 bits (docs/pixels.md).
+enum class IntegerRule {
+  value,  // the nearest float
+  unit,   // a float: the value divided by the greatest of its type
+  range,  // an unsigned integer of 8 or 16 bits: black is the least value of the type, white the greatest
+};
+
 struct DecodeOptions {
   std::int64_t max_pixels = kDefaultMaxPixels;
   Acceptance accept = Acceptance::strict;
   bool orient = true;  // apply the EXIF orientation
   // The maximum bits per sample of decoded rows. 8: all samples become u8. 16: samples of more than 8 bits
-  // become u16 in PNG, PGM, PPM, PSD and TIFF, all read by our own codecs.
+  // become u16 in PNG, PGM, PPM, PSD, TIFF and NPY, all read by our own codecs. 32: the same, and floats
+  // become f32; with 8 or 16 they are rejected.
   int max_bits = 8;
+  std::optional<IntegerRule> integers{};  // nullopt: such images are rejected
   CodecChoice codec = CodecChoice::automatic;
   // The samples of a TIFF pixel to decode, from 1: one for grey or three for RGB. Empty: the colours and
   // alpha that the file declares; images with more samples are rejected, or lose them with `colors_only`.
@@ -99,11 +109,15 @@ inline constexpr std::int64_t kMaxMetadataBytes = std::int64_t{256} << 20;
 // while the file is valid. Throws open_reader()'s errors for unknown formats and oversized images.
 [[nodiscard]] std::int64_t longest_file(std::span<const std::byte> beginning, const DecodeOptions& options);
 
+// The samples of a file.
+enum class SampleFormat { unsigned_integer, signed_integer, floating_point };
+
 struct ImageHeader {
   Format format = Format::png;
   Shape shape;  // of the decoded rows; sample type: see DecodeOptions::max_bits
   // As stored. Netpbm: the bits of the maximum value. Palettes: bits of the colours, not of the indices.
   int bits_per_sample = 8;
+  SampleFormat sample_format = SampleFormat::unsigned_integer;  // as stored
   bool progressive = false;  // JPEG progressive or PNG interlaced: decoding needs the whole file first
   Orientation orientation = Orientation::upright;  // as stored
   bool more_images = false;  // the file holds more than one image, such as frames of an animation

@@ -21,17 +21,26 @@ using Bytes = std::span<const std::byte>;
 // The length of a file as its beginning declares it.
 struct FileClaim {
   std::int64_t width = 0, height = 0;  // 0: unknown or invalid
-  std::int64_t max_pixel_bytes = 8;    // the most per pixel: uncompressed 16-bit RGBA
+  std::int64_t max_pixel_bytes = 8;    // the most per pixel: uncompressed 16-bit RGBA, unless the codec says
   std::int64_t other_bytes = 0;        // besides pixels and metadata; kEndless: continues after these bytes
 };
 inline constexpr std::int64_t kEndless = std::numeric_limits<std::int64_t>::max();
 
-// The type that samples of `bits` bits are decoded to.
+// The type that unsigned integers of `bits` bits are decoded to.
 [[nodiscard]] constexpr Sample decoded_sample(int bits, int max_bits) {
   return std::min(bits, max_bits) > 8 ? Sample::u16 : Sample::u8;
 }
 
-// The value of unrecoverable samples with --lenient: mid-grey, half the range rounded up.
+// White, and opaque alpha.
+template <SampleElement T>
+[[nodiscard]] constexpr T white_sample() {
+  if constexpr (kIsFloat<T>)
+    return 1;
+  else
+    return static_cast<T>(kLargest<T>);
+}
+
+// The value of unrecoverable samples with --lenient: mid-grey, half the range, for integers rounded up.
 [[nodiscard]] constexpr int missing_sample(Sample type) {
   return max_sample(type) / 2 + 1;
 }
@@ -40,9 +49,14 @@ inline constexpr Sample8 kMissingSample = missing_sample(Sample::u8);
 // Fills `pixels` unrecoverable pixels with opaque mid-grey.
 template <class T>
 void fill_missing(T* out, std::int64_t pixels, int channels) {
-  std::fill_n(out, pixels * channels, static_cast<T>(missing_sample(sample_type_of<T>)));
+  T missing{};
+  if constexpr (kIsFloat<T>)
+    missing = T{0.5};
+  else
+    missing = static_cast<T>(missing_sample(sample_type_of<T>));
+  std::fill_n(out, pixels * channels, missing);
   if (channels % 2 != 0) return;
-  for (std::int64_t i = 1; i <= pixels; ++i) out[i * channels - 1] = static_cast<T>(kLargest<T>);
+  for (std::int64_t i = 1; i <= pixels; ++i) out[i * channels - 1] = white_sample<T>();
 }
 
 // The same for rows of any sample type.

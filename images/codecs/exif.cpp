@@ -95,7 +95,8 @@ Shape oriented_shape(Shape stored, Orientation orientation) noexcept {
 }
 
 void orient_pixels(ConstHostView stored, HostView upright, Orientation orientation) {
-  visit_sample(stored.sample, [&]<class T>(T) { turn_pixels(stored.as<T>(), upright.as<T>(), orientation); });
+  visit_any_sample(stored.sample,
+                   [&]<class T>(T) { turn_pixels(stored.as<T>(), upright.as<T>(), orientation); });
 }
 
 }  // namespace imgpipe

@@ -49,6 +49,8 @@ struct FileDetails {
 [[nodiscard]] FileDetails describe_webp(std::span<const std::byte> file);
 [[nodiscard]] FileDetails describe_tiff(std::span<const std::byte> file);
 [[nodiscard]] FileDetails describe_netpbm(std::span<const std::byte> file);
+[[nodiscard]] FileDetails describe_pfm(std::span<const std::byte> file);
+[[nodiscard]] FileDetails describe_npy(std::span<const std::byte> file);
 
 // One function per codec. Loads the parts that open_reader(), Codec::describe and Codec::find_metadata need.
 // Throws Error(input) and Error(memory) like PartialFile::load().

@@ -10,6 +10,7 @@
 //   TGA      the image ID after the header
 //   WebP     a chunk "IMGP" after VP8X
 //   BMP      the four reserved bytes of the file header; plain marks only
+//   PFM      the zeros of the scale factor; plain marks only
 //   TIFF     the field Software of the first directory, at the front of the file
 //   .npy     the white space at the end of the header; plain marks only
 //   .safetensors  the text "software" of __metadata__

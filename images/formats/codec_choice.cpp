@@ -58,7 +58,7 @@ class ConvertingWriter final : public Writer {
   void convert(ConstHostView from, HostView to) const {
     if (from.sample != to.sample)
       throw Error(ErrorKind::usage, "write_rows: the rows differ in sample type from the writer");
-    visit_sample(from.sample, [&]<class T>(T) { convert_rows(from.as<T>(), to.as<T>()); });
+    visit_any_sample(from.sample, [&]<class T>(T) { convert_rows(from.as<T>(), to.as<T>()); });
   }
 
   template <class T>
@@ -69,7 +69,7 @@ class ConvertingWriter final : public Writer {
 
   template <class T>
   void convert_row(const T* in, std::int64_t width, int in_channels, T* out) const {
-    constexpr T kOpaque = static_cast<T>(kLargest<T>);
+    constexpr T kOpaque = white_sample<T>();
     const bool in_color = in_channels >= 3;
     const bool out_color = channels_ >= 3;
     for (std::int64_t x = 0; x < width; ++x, in += in_channels, out += channels_) {
@@ -143,15 +143,15 @@ Shape storable_shape(Format format, Shape shape, bool is_tensor) {
   if (is_tensor && format == Format::npy && !npy_holds(shape.sample))
     throw Error(ErrorKind::usage, "npy cannot store bfloat16; write .safetensors, or use dtype=float16");
   if (is_tensor) return shape;
-  if (codec.holds_tensors)
+  if (!codec.holds.any()) throw not_a_tensor(format);
+  if (is_float(shape.sample) && !codec.holds_floats)
+    throw Error(ErrorKind::usage, name + " cannot store float samples; add depth:8" +
+                                      (codec.written_bits == 16 ? " or depth:16" : ""));
+  if (!is_float(shape.sample) && codec.written_bits == 0)
+    throw Error(ErrorKind::usage, name + " stores only float samples; add depth:float");
+  if (!is_float(shape.sample) && 8 * bytes_per_sample(shape.sample) > codec.written_bits)
     throw Error(ErrorKind::usage,
-                name + " stores tensors; end the stages with normalize, such as normalize:imagenet");
-  if (8 * bytes_per_sample(shape.sample) > codec.written_bits)
-    throw Error(ErrorKind::usage,
-                is_float(shape.sample)
-                    ? name + " cannot store float samples; add depth:8" +
-                          (codec.written_bits == 16 ? " or depth:16" : "")
-                    : name + " stores only " + std::to_string(codec.written_bits) + " bits per sample");
+                name + " stores only " + std::to_string(codec.written_bits) + " bits per sample");
   const bool color = shape.color_channels() == 3;
   if (color && !codec.holds.rgb && !codec.holds.rgba)
     throw Error(ErrorKind::usage, name + " stores only grey; add the stage gray or write ppm");
@@ -171,7 +171,7 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
     throw Error(ErrorKind::usage, "cannot write " + std::string(codec.name) + " files");
   const Shape stored = storable_shape(format, shape, options.tensor.has_value());
   std::unique_ptr<Writer> writer =
-      options.codec == CodecChoice::stb && stb_writes(format) && !is_wide(stored.sample)
+      options.codec == CodecChoice::stb && stb_writes(format) && is_byte(stored.sample)
           ? make_stb_writer(format, stored, options,
                             [&codec, options](std::vector<std::byte>& file) {
                               if (options.metadata && codec.add_metadata != nullptr)
@@ -205,7 +205,7 @@ Mark find_mark(std::span<const std::byte> head) {
   if (const Codec* codec = codec_by_content(head))
     return codec->find_mark == nullptr ? Mark::none : codec->find_mark(head);
   for (const Codec& codec : codec_table()) {
-    if (!codec.holds_tensors) continue;  // codec_by_content() recognises only images
+    if (!codec.holds_tensors || codec.recognises != nullptr) continue;  // safetensors are not read
     if (const Mark mark = codec.find_mark(head); mark != Mark::none) return mark;
   }
   return Mark::none;

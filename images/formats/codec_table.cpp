@@ -8,8 +8,10 @@
 #include "images/codecs/gif/gif_codec.h"
 #include "images/codecs/jpeg/jpeg_codec.h"
 #include "images/codecs/netpbm/netpbm_codec.h"
+#include "images/codecs/pfm/pfm_codec.h"
 #include "images/codecs/png/png_codec.h"
 #include "images/codecs/psd/psd_codec.h"
+#include "images/codecs/tensor/npy_reader.h"
 #include "images/codecs/tensor/tensor_codec.h"
 #include "images/codecs/tga/tga_codec.h"
 #include "images/codecs/tiff/tiff_codec.h"
@@ -33,6 +35,7 @@ constexpr std::array kPbmEndings{"pbm"sv};
 constexpr std::array kPgmEndings{"pgm"sv};
 constexpr std::array kPpmEndings{"ppm"sv};
 constexpr std::array kPnmEndings{"pnm"sv};
+constexpr std::array kPfmEndings{"pfm"sv};
 constexpr std::array kNpyEndings{"npy"sv};
 constexpr std::array kSafetensorsEndings{"safetensors"sv};
 
@@ -146,6 +149,7 @@ constexpr std::array kCodecs{
           .endings = kTiffEndings,
           .holds = {.grey = true, .grey_alpha = true, .rgb = true, .rgba = true},
           .written_bits = 16,
+          .holds_floats = true,
           .recognises = is_tiff,
           .claim = tiff_claim,
           .open = open_tiff,
@@ -218,14 +222,35 @@ constexpr std::array kCodecs{
           .find_mark = find_netpbm_mark,
           .find_metadata = find_netpbm_metadata,
           .describe = describe_netpbm},
+    Codec{.format = Format::pfm,
+          .name = "pfm",
+          .endings = kPfmEndings,
+          .holds = {.grey = true, .rgb = true},
+          .written_bits = 0,
+          .holds_floats = true,
+          .recognises = is_pfm,
+          .claim = pfm_claim,
+          .open = open_pfm,
+          .is_streamable = is_readable_pfm,
+          .open_streamed = open_pfm_rows,
+          .make_writer = make_pfm_writer,
+          .find_mark = find_pfm_mark,
+          .describe = describe_pfm},
     Codec{.format = Format::npy,
           .name = "npy",
           .endings = kNpyEndings,
-          .holds = {},
+          .holds = {.grey = true, .grey_alpha = true, .rgb = true, .rgba = true},
           .written_bits = 16,
+          .holds_floats = true,
           .holds_tensors = true,
+          .recognises = is_npy,
+          .claim = npy_claim,
+          .open = open_npy,
+          .is_streamable = is_readable_npy,
+          .open_streamed = open_npy_rows,
           .make_writer = make_npy_writer,
-          .find_mark = find_npy_mark},
+          .find_mark = find_npy_mark,
+          .describe = describe_npy},
     Codec{.format = Format::safetensors,
           .name = "safetensors",
           .endings = kSafetensorsEndings,
@@ -241,11 +266,12 @@ FormatInfo info_of(const Codec& codec) {
           .name = codec.name,
           .endings = codec.endings,
           .readable = codec.open != nullptr,
-          .writable = codec.make_writer != nullptr && !codec.holds_tensors,
+          .writable = codec.make_writer != nullptr && codec.holds.any(),
           .holds_tensors = codec.holds_tensors,
           .holds_alpha = codec.holds.grey_alpha || codec.holds.rgba,
           .holds_color = codec.holds.rgb || codec.holds.rgba,
-          .written_bits = codec.written_bits};
+          .written_bits = codec.written_bits,
+          .holds_floats = codec.holds_floats};
 }
 
 // Not constexpr: under -fsanitize=undefined, GCC rejects function addresses in constants (GCC bug 71962).

@@ -24,6 +24,7 @@ struct SupportedChannels {
   [[nodiscard]] constexpr bool has(int channels) const {
     return channels == 1 ? grey : channels == 2 ? grey_alpha : channels == 3 ? rgb : channels == 4 && rgba;
   }
+  [[nodiscard]] constexpr bool any() const { return grey || grey_alpha || rgb || rgba; }
 };
 
 struct Codec {
@@ -31,8 +32,9 @@ struct Codec {
   std::string_view name;                      // the value of --format
   std::span<const std::string_view> endings;  // extensions, lower case, no dot; the first is the default
   SupportedChannels holds;
-  int written_bits = 8;        // the maximum bits per sample that its writer accepts
-  bool holds_tensors = false;  // its writer takes tensors, not images
+  int written_bits = 8;        // the maximum bits of the integer samples that its writer accepts; 0: none
+  bool holds_floats = false;   // its writer accepts f32
+  bool holds_tensors = false;  // its writer takes tensors; images too if it `holds` any
 
   // Whether a file is of this format; no two rows recognise the same file. nullptr: left to other rows.
   bool (*recognises)(Bytes beginning) = nullptr;

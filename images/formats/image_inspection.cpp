@@ -9,6 +9,7 @@
 #include "images/codecs/jpeg/staged_scan.h"
 #include "images/codecs/metadata/description.h"
 #include "images/codecs/sniff.h"
+#include "images/codecs/stored_samples.h"
 #include "images/codecs/tiff/tiff_directory.h"
 #include "images/codecs/tiff/tiff_metadata.h"
 #include "images/error.h"
@@ -129,7 +130,10 @@ ImageInspection inspect_image(InputFile input, DecodeOptions options) {
     front.load_all();
   }
   const std::span<const std::byte> file = front.bytes();
-  options.colors_only = codec->selects_bands;  // describe also images that a run rejects without --bands
+  // Describes also images that a run rejects without --bands or --integers.
+  options.colors_only = codec->selects_bands;
+  const bool has_rule = options.integers.has_value();
+  if (!has_rule) options.integers = IntegerRule::value;
   const std::unique_ptr<Reader> reader =
       in_parts ? codec->open_streamed(front.file(), options) : open_reader(file, options);
   ImageInspection image;
@@ -151,6 +155,8 @@ ImageInspection inspect_image(InputFile input, DecodeOptions options) {
   image.memory = {.by_rows_bytes = reader->working_bytes(false),
                   .whole_bytes = reader->working_bytes(true) + shape.bytes()};
   if (!image.details.bands_needed.empty()) image.warnings.push_back(image.details.bands_needed);
+  const std::string missing = missing_rule_reason(image.header.sample_format, image.header.bits_per_sample);
+  if (!has_rule && !missing.empty()) image.warnings.push_back(missing);
   for (const std::string& warning : reader->warnings()) image.warnings.push_back(warning);
   return image;
 }

@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "images/codecs/stored_samples.h"
 #include "images/error.h"
 #include "images/formats/codec_table.h"
 #include "images/formats/preserved_metadata.h"
@@ -73,7 +74,7 @@ void ImageJob::make_plan() {
                                                                   settings_.fuse, settings_.decode.max_pixels,
                                                                   format_info(files_.format).written_bits));
   });
-  const bool cut_down = header_.bits_per_sample > 8 && !is_wide(header_.shape.sample);
+  const bool cut_down = header_.bits_per_sample > 8 && is_byte(header_.shape.sample);
   depth_loss_ = cut_down               ? DepthLoss::at_reading
                 : image_.plan->reduced ? DepthLoss::at_encoding
                                        : DepthLoss::none;
@@ -82,7 +83,7 @@ void ImageJob::make_plan() {
 // Returns the metadata to preserve; sets lost_profile_ and lost_metadata_. The input file must still be held.
 std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
   lost_profile_ = header_.profile;
-  if (!settings_.keep_metadata || format_info(files_.format).holds_tensors) return nullptr;
+  if (!settings_.keep_metadata || image_.plan->tensor) return nullptr;
   ImageChanges use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
@@ -273,6 +274,8 @@ std::vector<ImageNote> ImageJob::notes() const {
   for (const std::string& warning : damage_) notes.push_back({damage, input + warning});
   if (depth_loss_ != DepthLoss::none)
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
+  if (const std::string text = conversion_text(header_, settings_.decode); !text.empty())
+    notes.push_back({integers, input + text});
   if (header_.more_images && !files_.page) {
     const bool has_pages = codec_of(header_.format).open_pages != nullptr;
     notes.push_back({more_images, input + kMoreImagesWarning +

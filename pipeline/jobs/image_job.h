@@ -86,6 +86,7 @@ struct ImageNote {
   enum class About {
     damage,       // tolerated by the reader
     depth,        // samples of more than 8 bits that are reduced to 8 without a request
+    integers,     // signed or 32-bit integers, converted by the requested rule
     more_images,  // the file contains images other than the one used
     range,        // contrast without a range to stretch
     profile,      // a colour profile that is not preserved
@@ -96,9 +97,10 @@ struct ImageNote {
   std::string text;  // including the name of the file
 };
 
-// A note that does not concern the pixels is a notice, others are warnings.
+// A note that does not concern the pixels, or reports a request, is a notice; others are warnings.
 [[nodiscard]] constexpr bool is_notice(ImageNote::About about) {
-  return about == ImageNote::About::profile || about == ImageNote::About::metadata;
+  using enum ImageNote::About;
+  return about == profile || about == metadata || about == integers;
 }
 
 // Whether and where samples of more than 8 bits are reduced to 8 without a request.

@@ -91,7 +91,8 @@ bool TensorFile::has_mixed_shapes() const {
 }
 
 void TensorFile::check_type(const ImageFiles& files, const Plan& plan) {
-  (void)storable_shape(settings_.format, plan.output, plan.tensor.has_value());
+  if (!plan.tensor) throw not_a_tensor(settings_.format);
+  (void)storable_shape(settings_.format, plan.output, true);
   if (!type_) begin(files, *plan.tensor);
   if (*type_ == *plan.tensor) return;
   has_mixed_shapes_ = true;

@@ -51,8 +51,8 @@ void add_counts(ImageGroup::Channel& channel, const SampleCounts& image, int c, 
   ++channel.images;
 }
 
-void check_capacity(const ImageGroup& group, std::uint64_t pixels) {
-  if (pixels > kMaxSamples - group.pixels)
+void check_pixels(std::uint64_t counted, std::uint64_t pixels) {
+  if (pixels > kMaxSamples - counted)
     throw Error(ErrorKind::input, "more than " + std::to_string(kMaxSamples) +
                                       " pixels in one group; count fewer images at a time");
 }
@@ -129,7 +129,7 @@ void StatisticsCollector::add(const SampleCounts& image) {
   const std::uint64_t pixels = std::accumulate(first.begin(), first.end(), std::uint64_t{0});
   const std::lock_guard lock(mutex_);
   ImageGroup& group = groups_[is_color];
-  check_capacity(group, pixels);
+  check_pixels(group.pixels, pixels);
   group.color.resize(static_cast<std::size_t>(shape.color_channels()));
   const auto channel_of = [&](int c) -> ImageGroup::Channel& {
     return c < shape.color_channels() ? group.color[static_cast<std::size_t>(c)] : group.alpha;
@@ -143,9 +143,37 @@ void StatisticsCollector::add(const SampleCounts& image) {
   if (is_wide(image.sample())) ++group.wide_images;
 }
 
+void StatisticsCollector::add(const FloatCounts& image, const std::optional<FloatBins>& bins) {
+  const Shape shape{1, 1, image.channels(), Sample::f32};
+  const int colors = shape.color_channels();
+  FloatGroup alone{.images = 1,
+                   .pixels = image.samples(0),
+                   .alpha_images = shape.has_alpha() ? 1U : 0U,
+                   .color = FloatCounts(colors, bins),
+                   .alpha = FloatCounts(1, bins)};
+  for (int c = 0; c < colors; ++c) alone.color.add(c, image, c);
+  if (shape.has_alpha()) alone.alpha.add(0, image, colors);
+  const std::lock_guard lock(mutex_);
+  add_floats(colors > 1, alone);
+}
+
+void StatisticsCollector::add_floats(bool is_color, const FloatGroup& other) {
+  const auto [entry, is_first] = float_groups_.try_emplace(is_color, other);
+  if (is_first) return;
+  FloatGroup& group = entry->second;
+  check_pixels(group.pixels, other.pixels);
+  group.images += other.images;
+  group.pixels += other.pixels;
+  group.alpha_images += other.alpha_images;
+  group.color.add(other.color);
+  group.alpha.add(other.alpha);
+}
+
 void StatisticsCollector::add(const StatisticsCollector& others) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [is_color, other] : others.groups_) check_capacity(groups_[is_color], other.pixels);
+  for (const auto& [is_color, other] : others.float_groups_)
+    if (float_groups_.contains(is_color)) check_pixels(float_groups_.at(is_color).pixels, other.pixels);
+  for (const auto& [is_color, other] : others.groups_) check_pixels(groups_[is_color].pixels, other.pixels);
   for (const auto& [is_color, other] : others.groups_) for_both(groups_[is_color], other, resize_counts);
   for (const auto& [is_color, other] : others.groups_) {
     ImageGroup& group = groups_[is_color];
@@ -154,6 +182,7 @@ void StatisticsCollector::add(const StatisticsCollector& others) {
     group.pixels += other.pixels;
     group.wide_images += other.wide_images;
   }
+  for (const auto& [is_color, other] : others.float_groups_) add_floats(is_color, other);
 }
 
 }  // namespace imgpipe

@@ -14,10 +14,12 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "pipeline/statistics/float_counts.h"
 #include "pipeline/statistics/sample_counts.h"
 
 namespace imgpipe {
@@ -63,6 +65,16 @@ struct ImageGroup {
   [[nodiscard]] std::vector<std::uint64_t> counts(const Channel& channel) const;
 };
 
+// The images of floats of one kind.
+struct FloatGroup {
+  std::uint64_t images = 0, pixels = 0;
+  std::uint64_t alpha_images = 0;
+  FloatCounts color;  // grey; or red, green, blue
+  FloatCounts alpha;  // one channel: of the images that have it
+
+  [[nodiscard]] bool is_color() const { return color.channels() > 1; }
+};
+
 // The names of a group's colours: "grey", or "red", "green", "blue".
 [[nodiscard]] std::span<const std::string_view> color_names(bool is_color);
 inline constexpr std::string_view kAlphaName = "alpha";
@@ -74,15 +86,21 @@ class StatisticsCollector {
  public:
   // Adds an image by its counts. Throws Error(input) and adds nothing if a channel would exceed kMaxSamples.
   void add(const SampleCounts& image);
+  // The same for an image of floats; the bins of all images must be equal.
+  void add(const FloatCounts& image, const std::optional<FloatBins>& bins);
   // Adds the images of another collector, which must not change meanwhile. Throws as above, adding nothing.
   void add(const StatisticsCollector& others);
 
   // Grey before colour. Must not be called while images are added.
   [[nodiscard]] const std::map<bool, ImageGroup>& groups() const { return groups_; }
+  [[nodiscard]] const std::map<bool, FloatGroup>& float_groups() const { return float_groups_; }
 
  private:
+  void add_floats(bool is_color, const FloatGroup& other);  // with mutex_ locked
+
   std::mutex mutex_;
   std::map<bool, ImageGroup> groups_;  // by is_color()
+  std::map<bool, FloatGroup> float_groups_;
 };
 
 }  // namespace imgpipe

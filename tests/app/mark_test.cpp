@@ -50,7 +50,7 @@ struct Case {
 std::vector<Case> cases() {
   std::vector<Case> cases;
   for (const FormatInfo& info : format_table()) {
-    if (!info.writable) continue;
+    if (!info.writable || info.written_bits == 0) continue;
     for (const CodecChoice codec : {CodecChoice::automatic, CodecChoice::stb}) {
       for (int channels = 1; channels <= 4; ++channels) {
         if (channels < 3 || info.holds_color) cases.push_back({info.format, codec, channels});
@@ -92,7 +92,7 @@ TEST(Mark, ContainsHashes) {
     const Image plain = decoded(encoded(c.format, image, Mark::none, c.codec));
     EXPECT_EQ(first_difference(plain.view(), decoded(file).view()), "");
     if (file.size() > kMarkBytes) file.resize(kMarkBytes);
-    EXPECT_EQ(find_mark(file), c.format == Format::bmp ? Mark::result : mark);
+    EXPECT_EQ(find_mark(file), c.format == Format::bmp || c.format == Format::npy ? Mark{mark.kind} : mark);
   }
 }
 
@@ -150,7 +150,7 @@ TEST(Mark, ChangesNoPixel) {
 TEST(Mark, IsNotFoundInDamagedFiles) {
   const Image image = synthesize(parse_pattern("photo"), {40, 30, 3}, 1);
   for (const FormatInfo& info : format_table()) {
-    if (!info.writable || !info.holds_color) continue;
+    if (!info.writable || info.written_bits == 0 || !info.holds_color) continue;
     SCOPED_TRACE(std::string(info.name));
     const std::vector<std::byte> file = encoded(info.format, image, Mark::result, CodecChoice::automatic);
     const std::vector<std::byte> plain = encoded(info.format, image, Mark::none, CodecChoice::automatic);

@@ -1,5 +1,6 @@
-// Decodes any bytes, by each Acceptance, automatic and stb, to 8 and to 16 bits per sample. A replay tries
-// all twelve combinations. A fuzzer selects one by the last byte, because twelve would slow it down.
+// Decodes any bytes, by each Acceptance, automatic and stb, to 8 and to 16 bits per sample, and, without stb,
+// to floats. A replay tries all combinations. A fuzzer selects one by the last byte, because all would slow
+// it down.
 #include <cstdint>
 #include <span>
 
@@ -13,7 +14,7 @@ namespace {
 
 using namespace imgpipe;
 
-constexpr unsigned kVariants = 12;
+constexpr unsigned kVariants = 15;
 #ifdef IMGPIPE_FUZZ_REPLAY
 constexpr bool kEveryVariant = true;
 constexpr std::int64_t kMaxPixels = 1 << 20;
@@ -22,13 +23,15 @@ constexpr bool kEveryVariant = false;
 constexpr std::int64_t kMaxPixels = 1 << 16;
 #endif
 
-void decode(std::span<const std::byte> bytes, unsigned way) {
+void decode(std::span<const std::byte> bytes, unsigned variant) {
   DecodeOptions options;
   options.max_pixels = kMaxPixels;
   constexpr Acceptance kAccepted[] = {Acceptance::strict, Acceptance::lenient, Acceptance::pillow};
-  options.accept = kAccepted[way % 3];
-  options.max_bits = way % 2 != 0 ? 16 : 8;
-  options.codec = way >= 6 ? CodecChoice::stb : CodecChoice::automatic;
+  options.accept = kAccepted[variant % 3];
+  const bool to_floats = variant >= 12;
+  options.max_bits = to_floats ? 32 : variant % 2 != 0 ? 16 : 8;
+  options.integers = to_floats ? IntegerRule::value : IntegerRule::range;
+  options.codec = variant >= 6 && !to_floats ? CodecChoice::stb : CodecChoice::automatic;
   try {
     (void)longest_file(bytes, options);
     const auto reader = open_reader(bytes, options);
@@ -50,8 +53,8 @@ void decode(std::span<const std::byte> bytes, unsigned way) {
 IMGPIPE_FUZZ_TARGET(fuzz_decode) {
   const auto bytes = std::as_bytes(std::span(data, size));
   const unsigned picked = size > 0 ? data[size - 1] % kVariants : 0;
-  for (unsigned way = 0; way < kVariants; ++way) {
-    if (kEveryVariant || way == picked) decode(bytes, way);
+  for (unsigned variant = 0; variant < kVariants; ++variant) {
+    if (kEveryVariant || variant == picked) decode(bytes, variant);
   }
   return 0;
 }

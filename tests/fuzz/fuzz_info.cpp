@@ -70,6 +70,7 @@ std::string path_of(Bytes bytes) {
 bool is_accepted_by_reader(Bytes bytes, DecodeOptions options) {
   for (const bool colors_only : {false, true}) {
     options.colors_only = colors_only;
+    if (colors_only) options.integers = imgpipe::IntegerRule::value;
     try {
       (void)imgpipe::open_reader(bytes, options);
       return true;
@@ -108,7 +109,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_info) {
   for (const auto accept :
        {imgpipe::Acceptance::strict, imgpipe::Acceptance::lenient, imgpipe::Acceptance::pillow}) {
     const DecodeOptions options{
-        .max_pixels = std::int64_t{1} << 34, .accept = accept, .orient = size % 2 == 0, .max_bits = 16};
+        .max_pixels = std::int64_t{1} << 34, .accept = accept, .orient = size % 2 == 0, .max_bits = 32};
     const auto whole = inspected([&] { return InputFile({bytes.begin(), bytes.end()}); }, options);
     require(whole.has_value() == is_accepted_by_reader(bytes, options),
             "a reader takes it and info does not, or the other way");

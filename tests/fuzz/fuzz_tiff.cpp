@@ -80,11 +80,12 @@ IMGPIPE_FUZZ_TARGET(fuzz_tiff) {
   (void)imgpipe::tiff_claim(bytes);
   (void)imgpipe::find_tiff_mark(bytes);
   for (const bool lenient : {false, true}) {
-    for (const int max_bits : {8, 16}) {
+    for (const int max_bits : {8, 16, 32}) {
       DecodeOptions options;
       options.max_pixels = 1 << 18;
       options.accept = lenient ? imgpipe::Acceptance::lenient : imgpipe::Acceptance::strict;
       options.max_bits = max_bits;
+      options.integers = max_bits == 32 ? imgpipe::IntegerRule::unit : imgpipe::IntegerRule::range;
       const Outcome rows = read(bytes, options, false);
       const Outcome bands = read(bytes, options, true);
       if (rows.error != bands.error || rows.pixels != bands.pixels) __builtin_trap();

@@ -126,9 +126,8 @@ TEST(TensorCodec, OtherContentsAreRefused) {
   EXPECT_EQ(refusal(Format::safetensors, type.frame(), true), "");
   EXPECT_EQ(refusal(Format::png, type.frame(), true),
             "png cannot store tensors; write .npy or .safetensors, or remove normalize");
-  for (const Format format : kFormats)
-    EXPECT_NE(refusal(format, {2, 2, 3}, false).find("stores tensors"), std::string::npos);
-  EXPECT_THROW((void)make_writer(Format::npy, {2, 2, 3}), Error);
+  EXPECT_NE(refusal(Format::safetensors, {2, 2, 3}, false).find("stores tensors"), std::string::npos);
+  EXPECT_THROW((void)make_writer(Format::safetensors, {2, 2, 3}), Error);
 }
 
 }  // namespace

@@ -153,7 +153,7 @@ TEST(CpuEngine, CountsAreEvaluatedOnceForAllBands) {
 TEST(CpuEngine, EveryFormatReceivesRowsInOrder) {
   const Image image = make_image({301, 211, 3});
   for (const FormatInfo& info : format_table()) {
-    if (!info.writable) continue;
+    if (!info.writable || info.written_bits == 0) continue;
     SCOPED_TRACE(std::string(info.name));
     expect_equal_files(image, {"gray,hist,contrast,smooth", info.format, false, true});
     if (info.holds_color) expect_equal_files(image, {"contrast,smooth", info.format, false, true});

@@ -242,7 +242,7 @@ def test_more_shapes_than_plans_are_kept():
 
 
 def test_seeds_of_the_fuzzers():
-    pipes = [Pipeline("gray,resize:16:16", lenient=lenient, threads=1) for lenient in (False, "pillow")]
+    pipes = [Pipeline("rgb,resize:16:16", lenient=lenient, threads=1) for lenient in (False, "pillow")]
     seeds = [path for path in sorted((TREE / "tests/fuzz/seeds").rglob("*")) if path.is_file()]
     assert len(seeds) > 30
     rng, decoded = random.Random(5), 0

@@ -127,7 +127,8 @@ def test_what_a_format_cannot_hold(tmp_path):
                        "format: expected str.*got int": lambda: imgpipe.encode(grey, 3),
                        "path: expected str or os.PathLike, got BytesIO; .*encode":
                            lambda: imgpipe.write(io.BytesIO(), grey),
-                       "image: npy stores tensors; expected 3 dimensions of float": lambda: imgpipe.encode(grey, "npy"),
+                       "image: safetensors stores tensors; expected 3 dimensions of float":
+                           lambda: imgpipe.encode(grey, "safetensors"),
                        "image: expected numpy.uint8.*got int8": lambda: imgpipe.encode(grey.view(np.int8)),
                        r"image\[1\]: expected numpy.uint8.*got float64":
                            lambda: imgpipe.encode([grey, grey.astype(np.float64)]),

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "images/codecs/codec.h"
+#include "images/image.h"
 #include "tests/support/tiff_file.h"
 
 namespace imgpipe::test {
@@ -51,6 +53,19 @@ std::vector<std::vector<std::byte>> tiff_seeds() {
   seeds.push_back(make_tiff_stack(some));
   const TiffPageSource grey{{.width = 6, .height = 5}, Values(30, 77)};
   seeds.push_back(make_imagej_stack({grey, grey, grey}));
+  // Floats with their predictor in tiles, and integers of 32 bits.
+  const Image floats({19, 11, 3, Sample::f32});
+  const auto writer = make_writer(Format::tiff, floats.shape(), {.tiff_tile = 16});
+  writer->write_rows(floats.untyped_view());
+  seeds.push_back(writer->finish().joined());
+  for (const std::uint64_t format : {1, 2, 3}) {
+    MadeTiff wide(7, 5);
+    wide.pixels.resize(4 * 7 * 5);
+    wide.set(258, {32});
+    wide.set(279, {wide.pixels.size()}, 4);
+    wide.set(339, {format});
+    seeds.push_back(wide.build());
+  }
   return seeds;
 }
 

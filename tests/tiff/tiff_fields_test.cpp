@@ -18,7 +18,8 @@ TEST(TiffFields, UnsupportedFieldsAreNamed) {
     std::uint64_t value;
     const char* reason;
   };
-  for (const Refusal& one : {Refusal{258, 32, "32 bits"},
+  for (const Refusal& one : {Refusal{258, 32, "32-bit unsigned"},
+                             {258, 24, "24 bits"},
                              {258, 64, "64 bits"},
                              {258, 0, "0 bits"},
                              {339, 2, "signed"},

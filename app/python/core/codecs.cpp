@@ -61,12 +61,14 @@ int threads_per_item(int threads, std::size_t count) {
 // ---- decode -------------------------------------------------------------------------------------------
 
 void init_decoding(Decoding* self, int channels, std::int64_t page, bool orient, const std::string& accept,
-                   std::int64_t max_pixels, std::vector<int> bands, bool colors_only) {
+                   std::int64_t max_pixels, std::vector<int> bands, bool colors_only,
+                   const std::string& integers) {
   DecodeOptions options = decode_options(accept);
   options.orient = orient;
   options.max_pixels = max_pixels;
   options.bands = std::move(bands);
   options.colors_only = colors_only;
+  options.integers = integer_rule_of(integers);
   new (self) Decoding{.options = std::move(options), .channels = channels, .page = page};
 }
 
@@ -140,7 +142,7 @@ nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object, const std::stri
   fields["width"] = shape.width;
   fields["height"] = shape.height;
   fields["channels"] = shape.channels;
-  fields["dtype"] = is_wide(shape.sample) ? "uint16" : "uint8";
+  fields["dtype"] = std::string(sample_name(shape.sample));
   fields["bits_per_sample"] = image.header.bits_per_sample;
   fields["pages"] = image.has_pages ? image.images : 1;
   fields["images"] = image.images;
@@ -216,6 +218,15 @@ void take_tensor(nb::handle array, const std::string& argument, EncodingJob& job
   job.pixels = {static_cast<const std::byte*>(tensor.data()), type.frame(), type.frame().row_bytes()};
 }
 
+// An .npy holds images too; floats of 3 dimensions have the same bytes as either.
+bool is_tensor(nb::handle array, Format format) {
+  const FormatInfo& info = format_info(format);
+  if (!info.holds_tensors || !info.writable) return info.holds_tensors;
+  TensorArray tensor;
+  return nb::try_cast(array, tensor) && tensor.ndim() == 3 &&
+         (tensor.dtype() == dtype_of(Sample::f32) || tensor.dtype() == dtype_of(Sample::f16));
+}
+
 void take_image(nb::handle array, const std::string& argument, const Source* metadata, EncodingJob& job) {
   ImageArray& image = job.image.emplace(array, argument);
   check_lossless(job.encoding.format, image.shape());
@@ -228,7 +239,7 @@ void take_image(nb::handle array, const std::string& argument, const Source* met
 EncodingJob make_job(nb::handle array, const std::string& argument, const Encoding& encoding,
                      const std::optional<Source>& metadata) {
   EncodingJob job{.image = {}, .tensor = {}, .pixels = {}, .encoding = encoding, .lost = {}};
-  if (format_info(encoding.format).holds_tensors) {
+  if (is_tensor(array, encoding.format)) {
     take_tensor(array, argument, job);
     if (metadata) job.lost.emplace_back("dropped metadata: a file of tensors holds none");
   } else {
@@ -307,7 +318,7 @@ void bind_codecs(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<Decoding>(module, "Decoding")
       .def("__init__", &init_decoding, "channels"_a, "page"_a, "orient"_a, "accept"_a, "max_pixels"_a,
-           "bands"_a, "colors_only"_a);
+           "bands"_a, "colors_only"_a, "integers"_a);
   module.def("call_threads", &call_threads, "requested"_a);
   module.def("decode", &decode_one, "source"_a.none(), "decoding"_a, "threads"_a);
   module.def("decode_list", &decode_list, "sources"_a, "decoding"_a, "threads"_a);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "app/python/core/item_threads.h"
+#include "images/codecs/codec_parts.h"
 #include "images/error.h"
 #include "images/formats/codec_table.h"
 #include "images/formats/pending_input.h"
@@ -42,12 +43,14 @@ void convert_row(const T* in, std::int64_t width, T* out) {
   constexpr int kInColors = In >= 3 ? 3 : 1, kOutColors = Out >= 3 ? 3 : 1;
   constexpr LumaWeights kWeights = luma_weights(Luma::bt601);
   for (std::int64_t x = 0; x < width; ++x, in += In, out += Out) {
-    if constexpr (kInColors > kOutColors) {
+    if constexpr (kInColors > kOutColors && kIsFloat<T>) {
+      unreachable();  // refused
+    } else if constexpr (kInColors > kOutColors) {
       out[0] = luma_of<T>(kWeights, in[0], in[1], in[2]);
     } else {
       for (int c = 0; c < kOutColors; ++c) out[c] = in[kInColors == 1 ? 0 : c];
     }
-    if constexpr (Out > kOutColors) out[kOutColors] = In > kInColors ? in[In - 1] : T{kLargest<T>};
+    if constexpr (Out > kOutColors) out[kOutColors] = In > kInColors ? in[In - 1] : white_sample<T>();
   }
 }
 
@@ -61,7 +64,7 @@ void gray_rows(ConstHostView from, HostView to) {
 
 void convert_rows(ConstHostView from, HostView to) {
   if (from.channels == 3 && to.channels == 1) return gray_rows(from, to);
-  visit_sample(from.sample, [&]<class T>(T) {
+  visit_any_sample(from.sample, [&]<class T>(T) {
     visit_channels(from.channels, [&](auto in) {
       visit_channels(to.channels, [&](auto out) {
         for (std::int64_t y = 0; y < from.height; ++y)
@@ -160,6 +163,8 @@ void check_memory(Reader& reader, const Shape& result, int threads) {
 Decoded decode_image(Reader& reader, int channels, int threads) {
   Shape shape = reader.header().shape;
   if (channels > 0) shape.channels = channels;
+  if (is_float(shape.sample) && reader.header().shape.color_channels() > shape.color_channels())
+    throw Error(ErrorKind::usage, "mode: floats in colour do not become grey; read without mode");
   const int parallel = reader.has_bands() ? image_threads(threads, shape.pixels()) : 1;
   check_memory(reader, shape, parallel);
   Decoded decoded{.image = std::make_shared<Image>(shape), .warnings = {}};
@@ -188,6 +193,14 @@ Acceptance acceptance_of(std::string_view name) {
   if (name == "lenient") return Acceptance::lenient;
   if (name == "pillow") return Acceptance::pillow;
   throw Error(ErrorKind::usage, "accept: expected strict, lenient or pillow, got " + printable(name));
+}
+
+std::optional<IntegerRule> integer_rule_of(std::string_view name) {
+  if (name.empty()) return std::nullopt;
+  if (name == "value") return IntegerRule::value;
+  if (name == "unit") return IntegerRule::unit;
+  if (name == "range") return IntegerRule::range;
+  throw Error(ErrorKind::usage, "integers: expected value, unit or range, got " + printable(name));
 }
 
 DecodeOptions decode_options(std::string_view acceptance, std::int64_t max_pixels) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,8 @@
 namespace imgpipe::python {
 
 // Returns the meaning of "strict", "lenient" or "pillow". Throws Error(usage) for another name.
+// Returns the rule of this name; nullopt if it is empty. Throws Error(usage) for others.
+[[nodiscard]] std::optional<IntegerRule> integer_rule_of(std::string_view name);
 [[nodiscard]] Acceptance acceptance_of(std::string_view name);
 // The program's usual options with these values.
 [[nodiscard]] DecodeOptions decode_options(std::string_view acceptance,

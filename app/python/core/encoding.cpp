@@ -104,10 +104,13 @@ void check_lossless(Format format, const Shape& shape) {
   const FormatInfo& info = format_info(format);
   const std::string name(info.name);
   const int bits = static_cast<int>(8 * bytes_per_sample(shape.sample));
-  if (is_float(shape.sample))
+  if (is_float(shape.sample) && !info.holds_floats)
     usage("image: " + name + " cannot store " + std::string(sample_name(shape.sample)) +
           "; convert it with imgpipe.run(image, \"depth:8\")");
-  if (bits > info.written_bits)
+  if (!is_float(shape.sample) && info.written_bits == 0)
+    usage("image: " + name + " stores float32, got " + std::string(sample_name(shape.sample)) +
+          "; convert it with imgpipe.run(image, \"depth:float\")");
+  if (!is_float(shape.sample) && bits > info.written_bits)
     usage("image: " + name + " stores " + std::to_string(info.written_bits) + " bits per sample, got " +
           std::string(sample_name(shape.sample)) +
           "; convert it with imgpipe.run(image, \"depth:8\"), or write " +

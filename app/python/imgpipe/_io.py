@@ -43,6 +43,7 @@ Source: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview, n
 Image: TypeAlias = Union[Array, _ArrayLike, _ArrayInterface, DeviceArray]
 Mode: TypeAlias = Literal["L", "LA", "RGB", "RGBA", "l", "la", "rgb", "rgba"]
 Lenient: TypeAlias = Union[bool, Literal["pillow"]]
+Integers: TypeAlias = Literal["value", "unit", "range"]
 Bands: TypeAlias = Union[Literal["color"], SupportsIndex, Sequence[SupportsIndex], None]
 
 _CHANNELS = {"L": 1, "LA": 2, "RGB": 3, "RGBA": 4}
@@ -71,9 +72,10 @@ def _bands(bands: Bands) -> list[int]:
 
 
 def _decoding(mode: str | None, page: SupportsIndex, orient: bool, lenient: Lenient, max_pixels: SupportsIndex,
-              bands: Bands) -> _core.Decoding:
+              bands: Bands, integers: str | None) -> _core.Decoding:
     return _core.Decoding(_channels(mode), bounded("page", page, 0, LARGEST), bool(orient), acceptance(lenient),
-                          bounded("max_pixels", max_pixels, 1, 2**34), _bands(bands), bands == "color")
+                          bounded("max_pixels", max_pixels, 1, 2**34), _bands(bands), bands == "color",
+                          "" if integers is None else str(integers))
 
 
 def _threads(threads: SupportsIndex) -> int:
@@ -102,12 +104,13 @@ def _is_list(source: object) -> bool:
 
 def _on_device(sources: list[Source], device: object, mode: str | None, page: SupportsIndex, orient: bool,
                lenient: Lenient, stream: object, max_pixels: SupportsIndex, bands: Bands,
-               threads: SupportsIndex) -> list[DeviceArray]:
+               integers: str | None, threads: SupportsIndex) -> list[DeviceArray]:
     """Decode on a CUDA device."""
     if not isinstance(device, str) or not (device == "cuda" or device.startswith("cuda:")):
         raise ValueError(f"device: expected 'cpu', 'cuda' or 'cuda:N', got {shown(device)}")
-    _decoding(mode, page, orient, lenient, max_pixels, bands)  # rejects invalid values
-    for name, value, only in (("page", page, 0), ("max_pixels", max_pixels, MAX_PIXELS), ("bands", bands, None)):
+    _decoding(mode, page, orient, lenient, max_pixels, bands, integers)  # rejects invalid values
+    for name, value, only in (("page", page, 0), ("max_pixels", max_pixels, MAX_PIXELS), ("bands", bands, None),
+                              ("integers", integers, None)):
         if value != only:
             raise ValueError(f"{name}: expected {only} with device={device!r}; use device='cpu'")
     return _device.decode(sources, device=device, mode=mode and mode.upper(), orient=bool(orient), lenient=lenient,
@@ -117,14 +120,17 @@ def _on_device(sources: list[Source], device: object, mode: str | None, page: Su
 @overload
 def read(source: Source, *, mode: Mode | None = None, page: SupportsIndex = 0, orient: bool = True,
          lenient: Lenient = False, device: Literal["cpu"] = "cpu", stream: None = None,
-         max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None) -> Array: ...
+         max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None,
+         integers: Integers | None = None) -> Array: ...
 @overload
 def read(source: Source, *, mode: Mode | None = None, page: SupportsIndex = 0, orient: bool = True,
          lenient: Lenient = False, device: str, stream: Any = None,
-         max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None) -> Any: ...
+         max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None,
+         integers: Integers | None = None) -> Any: ...
 def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, orient: bool = True,
          lenient: Lenient = False, device: str = "cpu", stream: object = None,
-         max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None) -> Any:
+         max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None,
+         integers: Integers | None = None) -> Any:
     """Decode an image file and return its pixels.
 
     source:  a path, the bytes of a file (any object with the buffer protocol, or a 1-D uint8 array), or a binary file
@@ -140,17 +146,20 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
     max_pixels: larger images are rejected.
     bands:   the samples of a TIFF's pixel, from 1: one number for grey, three for RGB, or "color" for the colours and
              alpha only. None: images whose bands would not all be preserved are rejected.
+    integers: the conversion of signed integers, and of those of 32 bits: "value" (float32 of the same value), "unit"
+             (float32, the greatest value of the type is 1) or "range" (uint8 or uint16, the least value of the type is
+             black). None: such images are rejected.
 
-    Returns a C-contiguous array of uint8, or of uint16 if the file has more than 8 bits per sample: HxW for one
-    channel, otherwise HxWxC. Colour profiles and gamma are not applied.
+    Returns a C-contiguous array of uint8, of uint16 if the file has more than 8 bits per sample, or of float32 if it
+    has floats: HxW for one channel, otherwise HxWxC. Colour profiles and gamma are not applied.
 
     Raises DecodeError for a file that is damaged, unsupported, unreadable or too large. If the file does not exist,
     this is a MissingFileError, which is also a FileNotFoundError. Raises TypeError and ValueError for an invalid
     argument, and MemoryError. Issues a DamageWarning for each damage that was accepted.
     """
     if device != "cpu":
-        return _on_device([source], device, mode, page, orient, lenient, stream, max_pixels, bands, 0)[0]
-    array, damage = _decoded(source, "source", _decoding(mode, page, orient, lenient, max_pixels, bands), 0)
+        return _on_device([source], device, mode, page, orient, lenient, stream, max_pixels, bands, integers, 0)[0]
+    array, damage = _decoded(source, "source", _decoding(mode, page, orient, lenient, max_pixels, bands, integers), 0)
     if damage:
         _warn(damage, DamageWarning, source)
     return array
@@ -159,18 +168,22 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
 @overload
 def decode(data: list[Source] | tuple[Source, ...], *, mode: Mode | None = None, page: SupportsIndex = 0,
            orient: bool = True, lenient: Lenient = False, device: Literal["cpu"] = "cpu", stream: None = None,
-           threads: SupportsIndex = 0, max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None) -> list[Array]: ...
+           threads: SupportsIndex = 0, max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None,
+           integers: Integers | None = None) -> list[Array]: ...
 @overload
 def decode(data: Source, *, mode: Mode | None = None, page: SupportsIndex = 0, orient: bool = True,
            lenient: Lenient = False, device: Literal["cpu"] = "cpu", stream: None = None, threads: SupportsIndex = 0,
-           max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None) -> Array: ...
+           max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None,
+           integers: Integers | None = None) -> Array: ...
 @overload
 def decode(data: Source | list[Source] | tuple[Source, ...], *, mode: Mode | None = None, page: SupportsIndex = 0,
            orient: bool = True, lenient: Lenient = False, device: str, stream: Any = None, threads: SupportsIndex = 0,
-           max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None) -> Any: ...
+           max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None,
+           integers: Integers | None = None) -> Any: ...
 def decode(data: Any, *, mode: str | None = None, page: SupportsIndex = 0, orient: bool = True,
            lenient: Lenient = False, device: str = "cpu", stream: object = None, threads: SupportsIndex = 0,
-           max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None) -> Any:
+           max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None,
+           integers: Integers | None = None) -> Any:
     """Decode the bytes of an image file, or each source of a list.
 
     data:    a source as for read(), or a list of them. The list's images are decoded in parallel.
@@ -181,9 +194,9 @@ def decode(data: Any, *, mode: str | None = None, page: SupportsIndex = 0, orien
     """
     if device != "cpu":
         many = list(data) if _is_list(data) else [data]
-        results = _on_device(many, device, mode, page, orient, lenient, stream, max_pixels, bands, threads)
+        results = _on_device(many, device, mode, page, orient, lenient, stream, max_pixels, bands, integers, threads)
         return results if _is_list(data) else results[0]
-    decoding = _decoding(mode, page, orient, lenient, max_pixels, bands)
+    decoding = _decoding(mode, page, orient, lenient, max_pixels, bands, integers)
     if not _is_list(data):
         array, damage = _decoded(data, "data", decoding, _threads(threads))
         _warn(damage, DamageWarning, data)
@@ -233,13 +246,14 @@ class Pages(Sequence[Array]):
 
 
 def pages(source: Source, *, mode: Mode | None = None, orient: bool = True, lenient: Lenient = False,
-          max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None) -> Pages:
+          max_pixels: SupportsIndex = MAX_PIXELS, bands: Bands = None,
+          integers: Integers | None = None) -> Pages:
     """Return the pages of a file as a sequence that decodes each page when it is accessed.
 
     The parameters are those of read(). Raises DecodeError if the list of pages is damaged; accessing a damaged page
     raises it too. With lenient=True, the pages before a damaged part of the list are used.
     """
-    result = Pages(source, _decoding(mode, 0, orient, lenient, max_pixels, bands))
+    result = Pages(source, _decoding(mode, 0, orient, lenient, max_pixels, bands, integers))
     if damage := result._reader.warning:
         _warn([f"{damage}; the pages before that are used"], DamageWarning, source)
     return result
@@ -249,11 +263,12 @@ def pages(source: Source, *, mode: Mode | None = None, orient: bool = True, leni
 class ImageInfo:
     """The properties of an image file, from its header."""
 
-    format: str  # "jpeg", "png", "tiff", "webp", "bmp", "gif", "tga", "psd", "pbm", "pgm", "ppm"
+    format: str  # "jpeg", "png", "tiff", "webp", "bmp", "gif", "tga", "psd", "pbm", "pgm", "ppm",
+    # "pfm", "npy"
     width: int  # in pixels, as read() returns the image, with the orientation applied
     height: int
     channels: int  # 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA, as read() returns them
-    dtype: str  # "uint8" or "uint16", as read() returns it
+    dtype: str  # "uint8", "uint16" or "float32", as read() returns it
     bits_per_sample: int  # as stored
     pages: int  # the length of pages(): 1 except for a TIFF
     images: int  # pages, or the frames of an animation

@@ -23,7 +23,8 @@ constexpr std::size_t kNpyAlignment = 64, kNpyLengthBytes = 2;
 constexpr std::size_t kSafetensorsAlignment = 8, kSafetensorsLengthBytes = 8;
 // The dictionary of a .npy must not have other keys, so the white space after it holds a plain mark. Other
 // writers pad with spaces only.
-constexpr std::string_view kNpyMark = " \t \t\t  \t"sv;
+constexpr std::string_view kNpyMark = " \t \t\t  \t"sv, kNpySyntheticMark = "\t \t  \t\t "sv;
+static_assert(kNpyMark.size() == kNpySyntheticMark.size());
 constexpr std::string_view kSafetensorsMark = R"({"__metadata__":{"software":")"sv;
 
 std::string little_endian_text(std::uint64_t value, std::size_t bytes) {
@@ -45,8 +46,9 @@ ElementNames element_names(Sample sample) {
     case Sample::bf16:
       return {"", "BF16"};
     case Sample::u8:
+      return {"|u1", ""};
     case Sample::u16:
-      break;
+      return {"<u2", ""};
   }
   unreachable();
 }
@@ -61,11 +63,23 @@ std::string json_text(std::string_view text) {
   return escaped;
 }
 
+std::string_view npy_mark_text(Mark::Kind kind) {
+  switch (kind) {
+    case Mark::Kind::none:
+      return "";
+    case Mark::Kind::result:
+      return kNpyMark;
+    case Mark::Kind::synthetic:
+      return kNpySyntheticMark;
+  }
+  unreachable();
+}
+
 std::string npy_header(const TensorHeader& header, std::size_t bytes) {
   std::string text = "{'descr': '" + std::string(element_names(header.sample).npy) +
                      "', 'fortran_order': False, 'shape': (" + joined_numbers(header.dimensions, ", ") +
                      "), }";
-  const std::string end = std::string(header.mark == Mark::none ? ""sv : kNpyMark) + "\n";
+  const std::string end = std::string(npy_mark_text(header.mark.kind)) + "\n";
   const std::size_t before = kNpyMagic.size() + kNpyLengthBytes;
   const std::size_t size = std::max(rounded_up(before + text.size() + end.size(), kNpyAlignment), bytes);
   text.resize(size - before - end.size(), ' ');
@@ -96,9 +110,14 @@ std::string safetensors_header(const TensorHeader& header, std::size_t bytes) {
 }
 
 std::unique_ptr<Writer> make_tensor_writer(Format format, const Shape& shape, const EncodeOptions& options) {
-  const auto dimensions = options.tensor->dimensions();
-  const TensorHeader header{
-      .dimensions = {dimensions.begin(), dimensions.end()}, .sample = shape.sample, .mark = options.mark};
+  TensorHeader header{
+      .dimensions = {shape.height, shape.width}, .sample = shape.sample, .mark = options.mark};
+  if (options.tensor) {
+    const auto dimensions = options.tensor->dimensions();
+    header.dimensions.assign(dimensions.begin(), dimensions.end());
+  } else if (shape.channels > 1) {
+    header.dimensions.push_back(shape.channels);
+  }
   return make_raw_writer(tensor_header(format, header), shape, false);
 }
 
@@ -106,6 +125,11 @@ std::unique_ptr<Writer> make_tensor_writer(Format format, const Shape& shape, co
 
 bool npy_holds(Sample sample) {
   return !element_names(sample).npy.empty();
+}
+
+Error not_a_tensor(Format format) {
+  return {ErrorKind::usage, std::string(format_info(format).name) +
+                                " stores tensors; end the stages with normalize, such as normalize:imagenet"};
 }
 
 std::string tensor_header(Format format, const TensorHeader& header, std::size_t bytes) {
@@ -125,9 +149,9 @@ Mark find_npy_mark(Bytes beginning) {
   const std::size_t end =
       kNpyMagic.size() + kNpyLengthBytes + little_endian(beginning, kNpyMagic.size(), kNpyLengthBytes);
   const std::size_t mark_bytes = kNpyMark.size() + 1;
-  return end > mark_bytes && matches_at(beginning, end - mark_bytes, std::string(kNpyMark) + "\n")
-             ? Mark::result
-             : Mark::none;
+  if (end <= mark_bytes || !matches_at(beginning, end - 1, "\n")) return Mark::none;
+  if (matches_at(beginning, end - mark_bytes, kNpyMark)) return Mark::result;
+  return matches_at(beginning, end - mark_bytes, kNpySyntheticMark) ? Mark::synthetic : Mark::none;
 }
 
 Mark find_safetensors_mark(Bytes beginning) {

@@ -31,7 +31,7 @@ FileClaim tiff_claim(Bytes beginning) {
       const std::int64_t samples = std::clamp<std::int64_t>(number(*directory, TiffTag::samples), 4, 64);
       FileClaim claim{.width = number(*directory, TiffTag::width),
                       .height = number(*directory, TiffTag::height),
-                      .max_pixel_bytes = 2 * samples};
+                      .max_pixel_bytes = (number(*directory, TiffTag::bits) > 16 ? 4 : 2) * samples};
       if (directory->next() != 0 || directory->find(TiffTag::sub_directories, true))
         claim.other_bytes = kEndless;
       return claim;

@@ -107,7 +107,8 @@ FileDetails describe_tiff(Bytes file) {
     details.extra_channels.push_back(name_of(page.extra(i)));
   details.bands_needed = page.bands_needed;
   details.compression = name_of(page.compression);
-  if (page.predicted) details.compression += ", horizontal differencing";
+  if (page.predicted)
+    details.compression += page.float_predicted ? ", floating-point predictor" : ", horizontal differencing";
   details.subsampling = subsampling_of(file, offset, page);
   details.layout = layout_of(page);
   const bool big = tiff_number(file.subspan(2, 2), page.big_endian) == 43;

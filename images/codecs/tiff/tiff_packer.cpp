@@ -9,6 +9,7 @@
 #include "images/codecs/sniff.h"
 #include "images/codecs/tiff/lzw.h"
 #include "images/codecs/tiff/packbits.h"
+#include "images/codecs/tiff/tiff_predictor.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -92,6 +93,8 @@ std::vector<std::byte> TiffPacker::pack(ConstHostView pixels, std::int64_t width
     const std::byte* in = pixels.row(y);
     if (!predicts(packing_)) {
       std::memcpy(out, in, static_cast<std::size_t>(pixels.row_bytes()));
+    } else if (is_float(pixels.sample)) {
+      predict_floats(in, pixels.width, width, pixels.channels, out);
     } else {
       visit_sample(pixels.sample, [&]<class T>(T) {
         write_differences(reinterpret_cast<const T*>(in), samples, pixels.channels,

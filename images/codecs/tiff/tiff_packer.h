@@ -19,7 +19,8 @@ class TiffPacker {
   TiffPacker(TiffPacker&&) noexcept;
   TiffPacker& operator=(TiffPacker&&) noexcept;
 
-  // Whether horizontal differencing precedes the compression.
+  // Whether a predictor precedes the compression: horizontal differencing or, for floats, the floating-point
+  // predictor.
   [[nodiscard]] static bool predicts(TiffPacking packing) {
     return packing == TiffPacking::deflate || packing == TiffPacking::zstd || packing == TiffPacking::lzw;
   }
@@ -34,8 +35,8 @@ class TiffPacker {
                                               std::int64_t row_bytes);
 
   // Compresses a chunk of `rows` rows of `width` pixels. If the image ends inside the chunk, columns beyond
-  // it decode to the last pixel with differencing, otherwise to 0, and rows beyond it to 0. Throws
-  // Error(memory).
+  // it decode to the last pixel with differencing of integers, otherwise to 0, and rows beyond it to 0.
+  // Throws Error(memory).
   [[nodiscard]] std::vector<std::byte> pack(ConstHostView pixels, std::int64_t width, std::int64_t rows);
 
  private:

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -45,28 +46,36 @@ class Fields {
   bool lenient_;
 };
 
+// Returns the type of samples other than unsigned integers of up to 16 bits.
+std::optional<StoredType> type_of(std::uint64_t format, std::uint64_t bits) {
+  struct Row {
+    std::uint64_t format, bits;
+    StoredType type;
+  };
+  constexpr Row kRows[] = {{1, 32, StoredType::u32}, {2, 8, StoredType::i8},   {2, 16, StoredType::i16},
+                           {2, 32, StoredType::i32}, {3, 16, StoredType::f16}, {3, 32, StoredType::f32}};
+  for (const Row& row : kRows)
+    if (row.format == format && row.bits == bits) return row.type;
+  return std::nullopt;
+}
+
 void read_samples(const Fields& fields, TiffPage& page) {
   const std::uint64_t samples = fields.number(TiffTag::samples, 1);
   if (samples < 1 || samples > 64)
     fail_tiff("expected 1 to 64 samples per pixel, got " + std::to_string(samples));
   page.samples = static_cast<int>(samples);
-  switch (
-      fields.of_all_samples(TiffTag::sample_format, 1, "samples of different formats are not supported")) {
-    case 1:
-      break;
-    case 2:
-      fail_tiff("signed samples are not supported");
-    case 3:
-      fail_tiff("floating-point samples are not supported");
-    case 5:
-    case 6:
-      fail_tiff("complex samples are not supported");
-    default:
-      fail_tiff("samples of unknown format");
-  }
+  const std::uint64_t format =
+      fields.of_all_samples(TiffTag::sample_format, 1, "samples of different formats are not supported");
+  if (format == 5 || format == 6) fail_tiff("complex samples are not supported");
+  require(format >= 1 && format <= 3, "samples of unknown format");
   const std::uint64_t bits =
       fields.of_all_samples(TiffTag::bits, 1, "samples with different numbers of bits are not supported");
-  if (bits < 1 || bits > 16) fail_tiff("samples of " + std::to_string(bits) + " bits are not supported");
+  page.type = type_of(format, bits);
+  if (!page.type && (format != 1 || bits < 1 || bits > 16))
+    fail_tiff((format == 2   ? "signed samples of "
+               : format == 3 ? "floating-point samples of "
+                             : "samples of ") +
+              std::to_string(bits) + " bits are not supported");
   page.bits = static_cast<int>(bits);
 }
 
@@ -139,6 +148,9 @@ void read_extra_samples(const Fields& fields, const DecodeOptions& options, Tiff
   int named_alpha = 0;
   for (int i = 0; i < extras; ++i)
     named_alpha += page.extra(i) == TiffExtra::straight || page.extra(i) == TiffExtra::premultiplied ? 1 : 0;
+  if (page.type && page.alpha == TiffAlpha::premultiplied)
+    fail_tiff("premultiplied alpha is not supported for these samples; choose --bands " +
+              band_list(page.samples));
   const int unused = extras - (page.alpha == TiffAlpha::none ? 0 : 1);
   if (unused == 0) return;
   if (page.color == TiffColor::black_is_zero && page.samples == 3 && named_alpha == 0)
@@ -155,6 +167,8 @@ void read_color(const Fields& fields, bool lenient, TiffPage& page) {
                : page.samples >= 3 ? TiffColor::rgb
                                    : TiffColor::black_is_zero;
   require(page.samples >= page.colors(), "too few samples for the colour space");
+  require(!page.type || page.color == TiffColor::black_is_zero || page.color == TiffColor::rgb,
+          "signed, 32-bit and floating-point samples must be grey (black is zero) or RGB");
   if (page.color == TiffColor::cmyk)
     require(fields.number(TiffTag::ink_set, 1) == 1, "inks other than CMYK are not supported");
   if (page.color == TiffColor::palette) {
@@ -211,14 +225,18 @@ void read_compression(const Fields& fields, TiffPage& page) {
   require(order == 1 || order == 2, "unknown bit order");
   page.reversed_bits = order == 2;
   const std::uint64_t predictor = fields.number(TiffTag::predictor, 1);
-  if (predictor == 3) fail_tiff("the floating-point predictor is not supported");
-  require(predictor == 1 || predictor == 2, "unknown predictor");
+  require(predictor >= 1 && predictor <= 3, "unknown predictor");
   const bool may_predict =
       page.compression == TiffCompression::lzw || page.compression == TiffCompression::deflate ||
       page.compression == TiffCompression::old_deflate || page.compression == TiffCompression::zstd;
-  page.predicted = predictor == 2 && may_predict;  // ignored with other compressions
+  page.predicted = predictor != 1 && may_predict;  // ignored with other compressions
+  page.float_predicted = predictor == 3 && may_predict;
   if (page.predicted)
-    require(page.bits == 8 || page.bits == 16, "the predictor requires 8 or 16 bits per sample");
+    require(page.bits == 8 || page.bits == 16 || page.bits == 32,
+            "the predictor requires 8, 16 or 32 bits per sample");
+  if (predictor == 3)
+    require(page.type == StoredType::f16 || page.type == StoredType::f32,
+            "the floating-point predictor requires floating-point samples");
   if (is_ccitt(page.compression)) {
     require(page.bits == 1 && page.samples == 1, "CCITT compression requires 1 bit per pixel");
     page.t4_options = static_cast<std::uint32_t>(fields.number(TiffTag::t4_options, 0));
@@ -226,7 +244,7 @@ void read_compression(const Fields& fields, TiffPage& page) {
             "the uncompressed mode of CCITT compression is not supported");
   }
   if (page.compression == TiffCompression::jpeg) {
-    require(page.bits == 8, "JPEG compression requires 8 bits per sample");
+    require(page.bits == 8 && !page.type, "JPEG compression requires 8 bits per sample");
     require(page.color != TiffColor::palette, "JPEG compression of palette indices is not supported");
     if (const std::optional<TiffValues> tables = fields.find(TiffTag::jpeg_tables))
       page.jpeg_tables = tables->bytes();

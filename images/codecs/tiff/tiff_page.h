@@ -4,9 +4,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/stored_samples.h"
 #include "images/codecs/tiff/tiff_directory.h"
 
 namespace imgpipe {
@@ -43,8 +45,9 @@ enum class TiffExtra { unspecified, premultiplied, straight, not_stated };
 // per sample if `separate`, else one).
 struct TiffPage {
   std::int64_t width = 0, height = 0;
-  int bits = 1;     // per sample
-  int samples = 1;  // per pixel
+  int bits = 1;                    // per sample
+  std::optional<StoredType> type;  // nullopt: unsigned integers of 1 to 16 bits
+  int samples = 1;                 // per pixel
   TiffColor color = TiffColor::black_is_zero;
   TiffValues extra_samples;  // the field
   // The samples that rows consist of. `shown`: `color`, or grey or RGB for chosen bands. `source`: the sample
@@ -55,7 +58,8 @@ struct TiffPage {
   std::string bands_needed;  // why the image is rejected without --bands; empty: it is not
   TiffCompression compression = TiffCompression::none;
   bool separate = false;   // each sample has its own chunks
-  bool predicted = false;  // horizontal differencing
+  bool predicted = false;  // horizontal differencing, or the floating-point predictor
+  bool float_predicted = false;
   bool reversed_bits = false;
   bool big_endian = false;
   bool tiled = false;

@@ -4,6 +4,7 @@
 //   a  b  c  d      a  a+b  b+c  c+d      a  a+b  a+b+c  a+b+c+d
 #include "images/codecs/tiff/tiff_predictor.h"
 
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -129,6 +130,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace imgpipe {
 
+namespace {
+
+// Moves byte `b` of each sample, the most significant first, to position `b` x row_samples, or back.
+template <bool Split>
+void move_bytes(const std::byte* in, std::int64_t samples, std::int64_t row_samples, int bytes,
+                std::byte* out) {
+  for (int b = 0; b < bytes; ++b) {
+    const int position = std::endian::native == std::endian::little ? bytes - 1 - b : b;
+    for (std::int64_t i = 0; i < samples; ++i) {
+      const std::int64_t in_sample = i * bytes + position, in_plane = b * row_samples + i;
+      out[Split ? in_plane : in_sample] = in[Split ? in_sample : in_plane];
+    }
+  }
+}
+
+}  // namespace
+
 HWY_EXPORT(undo_8);
 HWY_EXPORT(undo_16);
 
@@ -139,6 +157,36 @@ void undo_differences(const std::byte* in, std::int64_t pixels, int samples, std
 void undo_differences_16(const std::byte* in, std::int64_t pixels, int samples, bool swapped,
                          std::byte* out) {
   HWY_DYNAMIC_DISPATCH(undo_16)(in, pixels, samples, swapped, out);
+}
+
+void undo_differences_32(const std::byte* in, std::int64_t pixels, int samples, bool swapped,
+                         std::byte* out) {
+  std::vector<std::uint32_t> sums(static_cast<std::size_t>(samples));
+  for (std::int64_t x = 0; x < pixels; ++x) {
+    for (std::uint32_t& sum : sums) {
+      std::uint32_t value = 0;
+      std::memcpy(&value, in, sizeof value);
+      sum += swapped ? __builtin_bswap32(value) : value;
+      std::memcpy(out, &sum, sizeof sum);
+      in += sizeof sum;
+      out += sizeof sum;
+    }
+  }
+}
+
+void undo_float_prediction(const std::byte* in, std::int64_t pixels, int samples, int bytes,
+                           std::byte* scratch, std::byte* out) {
+  undo_differences(in, pixels * bytes, samples, scratch);
+  move_bytes<false>(scratch, pixels * samples, pixels * samples, bytes, out);
+}
+
+void predict_floats(const std::byte* in, std::int64_t pixels, std::int64_t width, int samples,
+                    std::byte* out) {
+  constexpr int kBytes = sizeof(float);
+  move_bytes<true>(in, pixels * samples, width * samples, kBytes, out);
+  for (std::int64_t i = width * samples * kBytes - 1; i >= samples; --i)
+    out[i] = static_cast<std::byte>(std::to_integer<unsigned>(out[i]) -
+                                    std::to_integer<unsigned>(out[i - samples]));
 }
 
 }  // namespace imgpipe

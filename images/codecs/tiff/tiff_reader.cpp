@@ -52,12 +52,13 @@ class TiffReader final : public Reader {
         lenient_(options.lenient()),
         memory_(options.memory),
         page_(read_tiff_page(file, directory, options)),
-        rows_(page_, tiff_shape(page_, options.max_bits)) {
+        rows_(page_, options) {
     if (!page_.bands_needed.empty() && !options.colors_only)
       throw Error(ErrorKind::input, "TIFF: " + page_.bands_needed);
     header_.format = Format::tiff;
-    header_.shape = tiff_shape(page_, options.max_bits);
+    header_.shape = rows_.shape();
     header_.bits_per_sample = page_.shown == TiffColor::palette ? 8 : page_.bits;
+    if (page_.type) header_.sample_format = format_of(*page_.type);
     header_.orientation = page_.orientation;
     header_.more_images = page_.more_pages;
     if (!page_.profile.empty()) header_.profile = profile_name(page_.profile);

@@ -9,6 +9,8 @@
 namespace imgpipe {
 namespace {
 
+constexpr const char* kName = "TIFF";
+
 // (a * b) / m, rounded, where m is the largest value.
 template <class T>
 T product(T a, T b) {
@@ -26,20 +28,26 @@ T straight(T value, T alpha) {
 
 }  // namespace
 
-Shape tiff_shape(const TiffPage& page, int max_bits) {
+Shape tiff_shape(const TiffPage& page, const DecodeOptions& options) {
   const bool color = page.shown != TiffColor::white_is_zero && page.shown != TiffColor::black_is_zero;
   return {page.width, page.height, (color ? 3 : 1) + (page.alpha != TiffAlpha::none ? 1 : 0),
-          decoded_sample(page.bits, max_bits)};
+          page.type ? SampleConversion(kName, *page.type, page.big_endian, options).sample()
+                    : decoded_sample(page.bits, options.max_bits)};
 }
 
-TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shape) {
+TiffRows::TiffRows(const TiffPage& page, const DecodeOptions& options)
+    : page_(page), shape_(tiff_shape(page, options)) {
+  constexpr bool kBigEndian = std::endian::native == std::endian::big;
+  // Undoing a predictor makes samples in the host's byte order.
+  if (page.type)
+    conversion_.emplace(kName, *page.type, page.predicted ? kBigEndian : page.big_endian, options);
   bool in_order = page.shown == TiffColor::black_is_zero || page.shown == TiffColor::rgb ||
                   page.shown == TiffColor::ycbcr;
   for (std::size_t i = 0; i < page.source.size(); ++i) in_order = in_order && page.source[i] == i;
-  plain_ = in_order && page.samples == shape.channels && !page.separate &&
-           page.alpha != TiffAlpha::premultiplied && page.bits == 8 * bytes_per_sample(shape.sample);
-  constexpr bool kBigEndian = std::endian::native == std::endian::big;
-  swapped_ = page.bits == 16 && page.big_endian != kBigEndian;
+  plain_ = !page.type && in_order && page.samples == shape_.channels && !page.separate &&
+           page.alpha != TiffAlpha::premultiplied && page.bits == 8 * bytes_per_sample(shape_.sample);
+  gathers_all_ = page.type && in_order && page.samples == shape_.channels && !page.separate;
+  swapped_ = (page.bits == 16 || page.bits == 32) && page.big_endian != kBigEndian;
   if (page.shown != TiffColor::palette) return;
   // Some writers fill the map with 8-bit values: then none is above 255.
   const std::size_t colors = std::size_t{1} << page.bits;
@@ -52,13 +60,47 @@ TiffRows::TiffRows(const TiffPage& page, Shape shape) : page_(page), shape_(shap
   }
 }
 
-// Undoes a chunk row's differences; the result is in the host's byte order.
-void TiffRows::undo_prediction(const std::byte* row, std::int64_t pixels, std::byte* out) const {
-  if (page_.bits == 16) {
-    undo_differences_16(row, pixels, page_.samples_in_chunk(), swapped_, out);
+// Undoes a chunk row's differences; the result is in the host's byte order. `scratch`: a row of a chunk, for
+// the floating-point predictor.
+void TiffRows::undo_prediction(const std::byte* row, std::int64_t pixels, std::byte* scratch,
+                               std::byte* out) const {
+  const int samples = page_.samples_in_chunk();
+  if (page_.float_predicted) {
+    undo_float_prediction(row, page_.cell_width, samples, page_.bits / 8, scratch, out);
+  } else if (page_.bits == 32) {
+    undo_differences_32(row, pixels, samples, swapped_, out);
+  } else if (page_.bits == 16) {
+    undo_differences_16(row, pixels, samples, swapped_, out);
   } else {
-    undo_differences(row, pixels, page_.samples_in_chunk(), out);
+    undo_differences(row, pixels, samples, out);
   }
+}
+
+// Converts a row of TiffPage::type: gathers the selected samples of each pixel, then converts all.
+void TiffRows::convert_typed(std::span<const std::byte* const> rows, std::int64_t pixels, std::byte* line,
+                             std::byte* out) const {
+  const auto bytes = static_cast<std::size_t>(page_.bits / 8);
+  const auto samples = static_cast<std::size_t>(page_.samples_in_chunk());
+  const auto channels = static_cast<std::size_t>(shape_.channels);
+  std::byte* const unpredicted =
+      line + static_cast<std::size_t>(page_.cell_width * row_samples(page_)) * bytes;
+  std::byte* const scratch = unpredicted + static_cast<std::size_t>(page_.cell_width) * samples * bytes;
+  for (std::size_t plane = 0; plane < rows.size(); ++plane) {
+    const std::byte* row = rows[plane];
+    if (page_.predicted) {
+      undo_prediction(row, pixels, scratch, unpredicted);
+      row = unpredicted;
+    }
+    if (gathers_all_) return conversion_->convert(row, pixels * shape_.channels, out);
+    for (std::size_t c = 0; c < channels; ++c) {
+      const std::size_t sample = page_.source.at(c);
+      if (page_.separate && sample != plane) continue;
+      const std::byte* from = row + (page_.separate ? 0 : sample * bytes);
+      for (std::size_t x = 0; x < static_cast<std::size_t>(pixels); ++x, from += samples * bytes)
+        std::memcpy(line + (x * channels + c) * bytes, from, bytes);
+    }
+  }
+  conversion_->convert(line, pixels * shape_.channels, out);
 }
 
 // Unpacks `count` samples into every `step`-th position.
@@ -133,10 +175,11 @@ void TiffRows::convert_to(const std::uint16_t* line, std::int64_t pixels, T* out
 
 void TiffRows::convert(std::span<const std::byte* const> rows, std::int64_t pixels, std::uint16_t* line,
                        std::byte* out) const {
+  if (conversion_) return convert_typed(rows, pixels, reinterpret_cast<std::byte*>(line), out);
   if (plain_) {
     const std::int64_t samples = pixels * shape_.channels;
     if (page_.predicted) {
-      undo_prediction(rows[0], pixels, out);
+      undo_prediction(rows[0], pixels, nullptr, out);
     } else if (swapped_) {
       copy_swapped(rows[0], static_cast<std::size_t>(samples), out);
     } else {
@@ -150,7 +193,7 @@ void TiffRows::convert(std::span<const std::byte* const> rows, std::int64_t pixe
   for (int plane = 0; plane < planes; ++plane) {
     const std::byte* row = rows[static_cast<std::size_t>(plane)];
     if (page_.predicted) {
-      undo_prediction(row, pixels, sums);
+      undo_prediction(row, pixels, nullptr, sums);
       row = sums;
     }
     unpack(row, pixels * samples, planes, line + plane);

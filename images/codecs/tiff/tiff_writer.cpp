@@ -187,7 +187,8 @@ class TiffWriter final : public StripWriter {
     fields.add_u16(TiffTag::planar, {1});
     fields.add_u16(TiffTag::resolution_unit, values(1, 1 + static_cast<int>(resolution.unit)));
     if (mark_ != Mark::none) fields.add_text(TiffTag::software, mark_text(mark_));
-    if (TiffPacker::predicts(packing_)) fields.add_u16(TiffTag::predictor, {2});
+    if (TiffPacker::predicts(packing_))
+      fields.add_u16(TiffTag::predictor, values(1, is_float(shape().sample) ? 3 : 2));
     if (tiled_) {
       fields.add_u32(TiffTag::tile_width, static_cast<std::uint32_t>(cell_width_));
       fields.add_u32(TiffTag::tile_height, static_cast<std::uint32_t>(cell_height_));
@@ -195,6 +196,7 @@ class TiffWriter final : public StripWriter {
       fields.add_offsets(TiffTag::tile_counts, count);
     }
     if (shape().has_alpha()) fields.add_u16(TiffTag::extra_samples, {2});  // not premultiplied
+    if (is_float(shape().sample)) fields.add_u16(TiffTag::sample_format, values(shape().channels, 3));
     if (metadata_) add_tiff_metadata(fields, *metadata_, big_);
     return fields;
   }

@@ -11,6 +11,11 @@ ROWS = [
         "--bands 1,2,3" in r.run("imgpipe bands.tif p.ppm").err and not r.there("p.ppm")),
     Row("--bands", "imgpipe bands.tif o.ppm --bands color --stages hist", "red, green and blue, without the fourth",
         lambda r: r.bytes("o.ppm").endswith(bytes([50, 100, 150]) * 108)),
+    Row("--integers", "imgpipe signed.npy o.pgm --integers range", "-2 becomes 32766; without it, exit 1",
+        lambda r: r.bytes("o.pgm").endswith(bytes([127, 254]) * 108) and
+        "--integers value, unit or range" in r.run("imgpipe signed.npy p.pgm").err and not r.there("p.pgm")),
+    Row("--integers", "imgpipe signed.npy o.pfm --integers value --stages none", "floats of the value -2",
+        lambda r: r.bytes("o.pfm").endswith(bytes([0, 0, 0, 192]) * 108)),
     Row("--max-pixels", "imgpipe a.png o.png --max-pixels 3071", "refused: 64x48 are 3072 pixels",
         lambda r: "--max-pixels" in r.err and not r.there("o.png"), code=1),
     Row("--accept", "head -c -12 a.png >u.png; imgpipe u.png o.png --accept pillow",

@@ -16,8 +16,8 @@ LINES = ["imgpipe synth a.png --pattern photo --size 64x48",
          "imgpipe --stages gray,invert --write-preset p.toml; imgpipe bench --template hist > my.cu",
          "sed 's/if (x >= width) return/while (clock64() != 0)/' my.cu > endless.cu"]
 MORE = ["`stack.tif` is a TIFF of three pages; `bands.tif` has RGB and an unspecified band. `turned.jpg` is",
-        "`b.jpg` with an Exif block of orientation 6 (a quarter turn). `runs` holds the `.ndjson` reports of",
-        "two shards of `mixed`."]
+        "`b.jpg` with an Exif block of orientation 6 (a quarter turn). `signed.npy` holds 16-bit signed integers, all",
+        "-2. `runs` holds the `.ndjson` reports of two shards of `mixed`."]
 
 
 def stack(pages=3, width=20, height=10):
@@ -46,6 +46,12 @@ def bands(width=12, height=9):
     return struct.pack("<2sHI", b"II", 42, 16 + len(pixels)) + pixels + struct.pack("<4H", 8, 8, 8, 8) + directory
 
 
+def signed(width=12, height=9):
+    """An .npy of signed 16-bit integers, all -2."""
+    head = f"{{'descr': '<i2', 'fortran_order': False, 'shape': ({height}, {width}), }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + struct.pack("<h", -2) * (width * height)
+
+
 def turned(jpeg):
     """The JPEG with an Exif block after its start marker: orientation 6."""
     exif = b"Exif\0\0" + struct.pack("<2sHIHHHIHHI", b"II", 42, 8, 1, 0x112, 3, 1, 6, 0, 0)
@@ -63,6 +69,8 @@ def make(run, folder):
         file.write(stack())
     with open(os.path.join(folder, "bands.tif"), "wb") as file:
         file.write(bands())
+    with open(os.path.join(folder, "signed.npy"), "wb") as file:
+        file.write(signed())
     with open(os.path.join(folder, "b.jpg"), "rb") as file:
         jpeg = file.read()
     with open(os.path.join(folder, "turned.jpg"), "wb") as file:

@@ -22,6 +22,14 @@ ROWS = [
         lambda r: r.json("o.json")["schema"] == "imgpipe/stats/1" and r.json("o.json")["histograms"]),
     Row("--per-image", "imgpipe stats in --per-image o.csv", "one line for each of the two images",
         lambda r: "in/a.png" in r.text("o.csv") and "in/b.jpg" in r.text("o.csv")),
+    Row("--range", "imgpipe stats a.png --stages depth:float --range 0:1 --json -",
+        "histograms of 256 bins",
+        lambda r: all(len(c["histogram"]["counts"]) == 256 and sum(c["histogram"]["counts"]) == 3072
+                      for c in r.json()["float_groups"][0]["channels"].values())),
+    Row("--bins", "imgpipe stats a.png --stages depth:float --range 2:3 --bins 4 --json -",
+        "4 empty bins: all are below",
+        lambda r: all(c["histogram"]["counts"] == [0] * 4 and c["histogram"]["below"] == 3072
+                      for c in r.json()["float_groups"][0]["channels"].values())),
     Row("--overwrite", "imgpipe stats in --json foreign.json --overwrite", "replaced; without it, exit 2",
         lambda r: r.json("foreign.json")["schema"] == "imgpipe/stats/1" and
         r.run("echo x >o.json; imgpipe stats in --json o.json").code == 2),
@@ -35,6 +43,8 @@ ROWS = [
         lambda r: [(c["min"], c["max"]) for c in r.json()["groups"][0]["channels"].values()] == [(100, 150)]),
     Row("--bands", "imgpipe stats bands.tif --bands 4 --json -", "one channel, of value 200",
         lambda r: [(c["min"], c["max"]) for c in r.json()["groups"][0]["channels"].values()] == [(200, 200)]),
+    Row("--integers", "imgpipe stats signed.npy --integers range --json -", "one channel, of value 32766",
+        lambda r: [(c["min"], c["max"]) for c in r.json()["groups"][0]["channels"].values()] == [(32766, 32766)]),
     Row("--max-pixels", "imgpipe stats a.png --max-pixels 3071", "refused: 64x48 are 3072 pixels",
         lambda r: "--max-pixels" in r.err, code=1),
     Row("--accept", "head -c -12 a.png >u.png; imgpipe stats u.png --accept pillow",
