@@ -26,6 +26,11 @@ namespace {
   return reinterpret_cast<const std::uint8_t*>(bytes.data());
 }
 
+[[maybe_unused]] Bytes joined(Bytes a, const Bytes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 #ifdef IMGPIPE_WITH_AVIF
 // Copies one channel of the pixels to a plane.
 void copy_channel(ConstHostView pixels, int channel, std::uint8_t* plane, std::size_t row_bytes) {
@@ -206,7 +211,7 @@ Bytes make_jxl(ConstHostView pixels, const LibraryCoding& coding) {
       done(JxlEncoderAddBox(encoder.get(), type, data_of(box), box.size(),
                             coding.packed_boxes ? JXL_TRUE : JXL_FALSE));
   };
-  add_box("Exif", coding.exif.empty() ? Bytes() : number(0) + coding.exif);
+  add_box("Exif", coding.exif.empty() ? Bytes() : joined(Bytes(4), coding.exif));
   add_box("xml ", coding.xmp);
   done(JxlEncoderAddImageFrame(settings, &format, rows.data(), rows.size()));
   JxlEncoderCloseInput(encoder.get());

@@ -244,7 +244,7 @@ def pages(source: Source, *, mode: Mode | None = None, orient: bool = True, leni
 class ImageInfo:
     """The properties of an image file, from its header."""
 
-    format: str  # "jpeg", "png", "tiff", "webp", "bmp", "gif", "tga", "psd", "pbm", "pgm", "ppm"
+    format: str  # "jpeg", "png", "tiff", "webp", "bmp", "gif", "tga", "psd", "pbm", "pgm", "ppm", "avif", "heic", "jxl"
     width: int  # in pixels, as read() returns the image, with the orientation applied
     height: int
     channels: int  # 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA, as read() returns them

@@ -39,7 +39,7 @@ FileDetails describe_jxl(Bytes file) {
                   : headers.info.uses_original_profile != 0 ? "RGB"
                                                             : "XYB";
   details.channels = static_cast<int>(headers.info.num_color_channels + headers.info.num_extra_channels);
-  details.compression = headers.info.uses_original_profile != 0 ? "original colours" : "lossy";
+  if (headers.info.uses_original_profile == 0) details.compression = "lossy";
   details.variant = contents.has_boxes ? "container" : "codestream";
   details.images = std::max<std::int64_t>(1, frames_of(contents.codestream));
   return details;
