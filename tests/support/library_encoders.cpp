@@ -15,6 +15,18 @@
 #include <jxl/encode.h>
 #endif
 
+// GCC defines a macro, Clang has a feature.
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define IMGPIPE_DETECTS_LEAKS
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define IMGPIPE_DETECTS_LEAKS
+#endif
+#ifdef IMGPIPE_DETECTS_LEAKS
+#include <sanitizer/lsan_interface.h>
+#endif
+
 namespace imgpipe::test {
 namespace {
 
@@ -108,6 +120,9 @@ bool has_heic_encoder() {
 }
 
 Bytes make_heic(ConstHostView pixels, const LibraryCoding& coding) {
+#ifdef IMGPIPE_DETECTS_LEAKS
+  const __lsan::ScopedDisabler x265_leaks;
+#endif
   const std::unique_ptr<heif_context, decltype(&heif_context_free)> context(heif_context_alloc(),
                                                                             heif_context_free);
   const bool is_grey = pixels.shape().color_channels() == 1, has_alpha = pixels.shape().has_alpha();
