@@ -19,13 +19,16 @@ namespace {
 using Level = spdlog::level::level_enum;
 using Clock = std::chrono::system_clock;
 
+std::FILE* const original_stderr = stderr;  // set_up_process() replaces it
+
 bool json_now = false;
 
 std::shared_ptr<spdlog::logger> make_logger(const LoggingOptions& options) {
   const bool text = options.log_format == LogFormat::text;
   const bool color = text && should_use_color(STDERR_FILENO, options.no_color);
-  auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(color ? spdlog::color_mode::always
-                                                                          : spdlog::color_mode::never);
+  using Sink = spdlog::sinks::ansicolor_sink<spdlog::details::console_mutex>;
+  auto sink =
+      std::make_shared<Sink>(original_stderr, color ? spdlog::color_mode::always : spdlog::color_mode::never);
   sink->set_color(Level::critical, sink->green);  // log_always()
   auto made = std::make_shared<spdlog::logger>("imgpipe", std::move(sink));
   made->set_pattern(text ? "%^imgpipe:%$ %v" : "%v");

@@ -1,5 +1,6 @@
 #include "app/program.h"
 
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
@@ -34,10 +35,19 @@ void configure_malloc() {
 #endif
 }
 
+// libjxl, dav1d and libde265 print lines about damaged files. Discards what libraries print to the stream;
+// the messages of imgpipe go to the original stream or the descriptor.
+void silence_libraries() {
+#ifdef __GLIBC__
+  if (std::FILE* discarded = ::fopencookie(nullptr, "w", {}); discarded != nullptr) stderr = discarded;
+#endif
+}
+
 }  // namespace
 
 void set_up_process() {
   configure_malloc();
+  silence_libraries();
   // Load all CUDA kernels when the context is created, on its thread, instead of at their first launch.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 0);
   open_standard_streams();

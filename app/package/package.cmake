@@ -61,6 +61,9 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "libjpeg-dev, libpng-dev, zlib1g-dev, libtiff-dev, libwebp-dev, libzstd-dev, libisal-dev, libhwy-dev, \
 libarchive-dev")
+foreach(codec IN LISTS imgpipe_codecs)
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", lib${codec}-dev")
+endforeach()
 set(CPACK_COMPONENT_DEV_DESCRIPTION
 "The C++ library of the program imgpipe: images and their files, the stages,
 plans and engines, as static libraries with headers and a CMake package.")

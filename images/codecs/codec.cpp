@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include <sys/mman.h>
+
 #include "images/codecs/codec_parts.h"
 #include "images/error.h"
+#include "images/memory/available_memory.h"
 
 namespace imgpipe {
 namespace {
@@ -146,6 +149,16 @@ void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_
   if (raw_bytes / best_ratio > static_cast<std::int64_t>(file_bytes)) {
     throw Error(ErrorKind::input, "truncated: the file is too short for the size in its header");
   }
+}
+
+// check_available() is unreliable for small amounts, so this also requests memory from the system: twice as
+// much, because other threads may have freed some since. Nothing is written there, so no page is ever used.
+void check_library_memory(std::int64_t bytes) {
+  check_available(2 * bytes);
+  const auto size = static_cast<std::size_t>(2 * bytes);
+  void* const tried = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (tried == MAP_FAILED) throw Error(ErrorKind::memory, "not enough memory");
+  ::munmap(tried, size);
 }
 
 void check_storable_size(Format format, const Shape& shape, std::int64_t max_side) {

@@ -20,7 +20,26 @@
 
 namespace imgpipe {
 
-enum class Format { jpeg, png, bmp, gif, tga, psd, webp, tiff, pbm, pgm, ppm, pnm, pfm, npy, safetensors };
+enum class Format {
+  jpeg,
+  png,
+  bmp,
+  gif,
+  tga,
+  psd,
+  webp,
+  avif,
+  heic,
+  jxl,
+  tiff,
+  pbm,
+  pgm,
+  ppm,
+  pnm,
+  pfm,
+  npy,
+  safetensors
+};
 
 // Properties of a format for users; derived from the codec table (images/formats/codec_table.h).
 struct FormatInfo {
@@ -55,6 +74,7 @@ struct FormatInfo {
 // - BMP, TGA: our own writers, with the bytes of stb_image_write in a third of its memory.
 // - TIFF: our own directories and chunks on ISA-L, zlib and libzstd; libtiff for LZW, JPEG and CCITT.
 // - WebP: libwebp.
+// - AVIF, HEIC, JPEG XL: libavif, libheif, libjxl, each if the build has it.
 //
 // `stb`: stb_image and stb_image_write for every format they support. `turbo`: libjpeg-turbo for every JPEG.
 enum class CodecChoice { automatic, stb, turbo };
@@ -80,8 +100,8 @@ struct DecodeOptions {
   Acceptance accept = Acceptance::strict;
   bool orient = true;  // apply the EXIF orientation
   // The maximum bits per sample of decoded rows. 8: all samples become u8. 16: samples of more than 8 bits
-  // become u16 in PNG, PGM, PPM, PSD, TIFF and NPY, all read by our own codecs. 32: the same, and floats
-  // become f32; with 8 or 16 they are rejected.
+  // become u16 in PNG, PGM, PPM, PSD, TIFF, NPY, AVIF, HEIC and JPEG XL, never by stb_image. 32: the same,
+  // and floats become f32; with 8 or 16 they are rejected.
   int max_bits = 8;
   std::optional<IntegerRule> integers{};  // nullopt: such images are rejected
   CodecChoice codec = CodecChoice::automatic;
@@ -200,8 +220,8 @@ class Reader {
 // max_pixels. Allocates nothing that grows with the image before the first row is read, except with
 // CodecChoice::stb, which decodes here, within the available memory.
 //
-// Samples are 8-bit: PNG, PSD, Netpbm, BMP and TGA values v with maximum m become (v*255 + m/2) / m, palettes
-// and fewer bits are expanded, CMYK and YCCK become RGB. With DecodeOptions::max_bits 16 and a codec other
+// Samples are 8-bit: values v with maximum m become (v*255 + m/2) / m, palettes and fewer bits are expanded,
+// CMYK and YCCK become RGB. With DecodeOptions::max_bits 16 and a codec other
 // than stb, samples of more than 8 bits become 16-bit, (v*65535 + m/2) / m, in the host's byte order. Colour
 // profiles and gamma are not applied. Throws Error(input) or Error(memory), never with bytes of the file.
 [[nodiscard]] std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes,

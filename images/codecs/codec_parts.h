@@ -72,6 +72,9 @@ void check_header(const Shape& shape, const DecodeOptions& options);
 // Throws Error(input) if `file_bytes` cannot hold `raw_bytes` of pixels compressed at `best_ratio` to one.
 void check_plausible(std::int64_t raw_bytes, std::size_t file_bytes, std::int64_t best_ratio);
 
+// Throws Error(memory) if a library's failure may be due to a lack of memory for `bytes`.
+void check_library_memory(std::int64_t bytes);
+
 // Throws Error(usage) for a shape that neither stb_image_write nor our equivalent writers can store.
 // `max_side`: limit of the format's header. stb's sizes are int, and it doubles buffers as they grow.
 void check_storable_size(Format format, const Shape& shape, std::int64_t max_side);

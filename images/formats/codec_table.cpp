@@ -4,9 +4,13 @@
 #include <array>
 #include <cctype>
 
+#include "images/codecs/avif/avif_codec.h"
 #include "images/codecs/bmp/bmp_codec.h"
 #include "images/codecs/gif/gif_codec.h"
+#include "images/codecs/heic/heic_codec.h"
+#include "images/codecs/heif/heif_codec.h"
 #include "images/codecs/jpeg/jpeg_codec.h"
+#include "images/codecs/jxl/jxl_codec.h"
 #include "images/codecs/netpbm/netpbm_codec.h"
 #include "images/codecs/pfm/pfm_codec.h"
 #include "images/codecs/png/png_codec.h"
@@ -30,6 +34,9 @@ constexpr std::array kGifEndings{"gif"sv};
 constexpr std::array kTgaEndings{"tga"sv};
 constexpr std::array kPsdEndings{"psd"sv};
 constexpr std::array kWebpEndings{"webp"sv};
+constexpr std::array kAvifEndings{"avif"sv, "avifs"sv};
+constexpr std::array kHeicEndings{"heic"sv, "heif"sv, "hif"sv};
+constexpr std::array kJxlEndings{"jxl"sv};
 constexpr std::array kTiffEndings{"tif"sv, "tiff"sv};
 constexpr std::array kPbmEndings{"pbm"sv};
 constexpr std::array kPgmEndings{"pgm"sv};
@@ -144,6 +151,45 @@ constexpr std::array kCodecs{
           .supported_metadata = {.icc = true, .exif = true, .xmp = true},
           .describe = describe_webp,
           .libraries = webp_libraries},
+    Codec{.format = Format::avif,
+          .name = "avif",
+          .endings = kAvifEndings,
+          .holds = {.grey = true, .grey_alpha = true, .rgb = true, .rgba = true},
+#ifdef IMGPIPE_WITH_AVIF
+          .recognises = is_avif,
+          .claim = heif_claim,
+          .open = open_avif,
+          .find_metadata = find_avif_metadata,
+          .describe = describe_avif,
+          .libraries = avif_libraries
+#endif
+    },
+    Codec{.format = Format::heic,
+          .name = "heic",
+          .endings = kHeicEndings,
+          .holds = {.grey = true, .grey_alpha = true, .rgb = true, .rgba = true},
+#ifdef IMGPIPE_WITH_HEIC
+          .recognises = is_heic,
+          .claim = heif_claim,
+          .open = open_heic,
+          .find_metadata = find_heic_metadata,
+          .describe = describe_heic,
+          .libraries = heic_libraries
+#endif
+    },
+    Codec{.format = Format::jxl,
+          .name = "jxl",
+          .endings = kJxlEndings,
+          .holds = {.grey = true, .grey_alpha = true, .rgb = true, .rgba = true},
+#ifdef IMGPIPE_WITH_JXL
+          .recognises = is_jxl,
+          .claim = jxl_claim,
+          .open = open_jxl,
+          .find_metadata = find_jxl_metadata,
+          .describe = describe_jxl,
+          .libraries = jxl_libraries
+#endif
+    },
     Codec{.format = Format::tiff,
           .name = "tiff",
           .endings = kTiffEndings,

@@ -69,8 +69,10 @@ class MetadataPreserver {
       found_.fields.erase(field);
     }
   }
-  [[nodiscard]] bool resets_orientation() const {
-    return use_.turned || use_.applied != Orientation::upright;
+  // The orientation that replaces EXIF's, if any.
+  [[nodiscard]] std::optional<Orientation> new_orientation() const {
+    if (use_.turned || use_.applied != Orientation::upright) return Orientation::upright;
+    return found_.orientation;
   }
   [[nodiscard]] std::string holds_none() const { return name_ + " cannot store it"; }
 
@@ -131,7 +133,7 @@ class MetadataPreserver {
       adapt_description(block);
       if (block.had_thumbnail) kept_.lost.emplace_back("EXIF thumbnail");
       if (block.has_maker_note) lose("maker note", "unknown format");
-      adapt_exif(block, resets_orientation(), use_.shape.width, use_.shape.height);
+      adapt_exif(block, new_orientation(), use_.shape.width, use_.shape.height);
       set_resolution(block);
       take_software(block);
       return block;
@@ -195,7 +197,7 @@ class MetadataPreserver {
     if (found_.xmp.empty()) return;
     try {
       std::vector<std::string> appended;
-      metadata_.xmp = checked_xmp(found_.xmp, resets_orientation(), &appended);
+      metadata_.xmp = checked_xmp(found_.xmp, new_orientation() == Orientation::upright, &appended);
       const bool removed = resolution_is_wrong_ && remove_xmp_resolution(metadata_.xmp);
       if (removed && !resolution_) lost_resolution_ = use_.scaled ? "resized" : "the image was rotated";
       for (const std::string& name : appended)

@@ -263,13 +263,13 @@ TEST(Selection, CountsSkippedFilesByKind) {
   Selection selection({}, {"thumb/", "x.png"});
   EXPECT_TRUE(selection.takes("a.JPG", true));
   EXPECT_TRUE(selection.takes("list/of/anything", false));
-  for (const char* name : {"a.jp2", "b.J2K", "sub/c.jxl", "notes.txt", "noending", "dir.jp2/x", "x.png"})
+  for (const char* name : {"a.jp2", "b.J2K", "sub/c.qoi", "notes.txt", "noending", "dir.jp2/x", "x.png"})
     EXPECT_FALSE(selection.takes(name, true)) << name;
   EXPECT_FALSE(selection.takes("y/thumb/a.png", true));
   EXPECT_FALSE(selection.selects_directory("y/thumb"));
   EXPECT_TRUE(selection.selects_directory("thumbs"));
   EXPECT_EQ(selection.skipped_inputs().text(),
-            "2 jp2, 1 jxl, 3 others, 2 excluded by --include or --exclude");
+            "2 jp2, 1 qoi, 3 others, 2 excluded by --include or --exclude");
   EXPECT_EQ(selection.skipped_inputs().files(), 8U);
   EXPECT_NE(selection.skipped_inputs().text_with_examples().find("2 jp2 (such as a.jp2)"), std::string::npos);
   EXPECT_TRUE(selection.unmatched(true).empty());

@@ -12,7 +12,7 @@ if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
   exit 0
 fi
 cmake --preset fuzz >/dev/null
-cmake --build --preset fuzz --target "${fuzzers[@]/#/fuzz_}" tiff_seeds
+cmake --build --preset fuzz --target "${fuzzers[@]/#/fuzz_}" tiff_seeds library_seeds
 
 # Runs one fuzzer, with its output in build/fuzz/output/NAME.
 fuzz() {
@@ -23,6 +23,7 @@ fuzz() {
     # libFuzzer does not search seed directories recursively, and large seeds slow it down.
     find "${IMGPIPE_CORPUS:-/nonexistent}" -type f -size -8k -exec cp -n {} "$corpus" \; 2>/dev/null || true
   fi
+  [[ "$name" =~ ^(decode|info)$ ]] && build/fuzz/tests/library_seeds "$corpus"
   [[ "$name" =~ ^(info|tiff)$ ]] && build/fuzz/tests/tiff_seeds "$corpus"
   (cd build/fuzz && "./tests/fuzz_$name" -max_total_time="$seconds" -max_len=8192 -timeout=10 \
     -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="crash-$name-" "corpus_$name" \

@@ -19,7 +19,7 @@ void write_exif_twice(std::span<const std::byte> bytes, bool of_tiff_file) {
   std::vector<std::byte> once;
   try {
     imgpipe::ExifBlock block = imgpipe::parse_exif(bytes, of_tiff_file);
-    imgpipe::adapt_exif(block, true, 640, 480);
+    imgpipe::adapt_exif(block, imgpipe::Orientation::upright, 640, 480);
     if (block.empty()) return;
     once = imgpipe::build_exif(block, imgpipe::kMaxExifBytes);
     const std::vector<std::byte> moved = imgpipe::build_exif_directories(block, 8).bytes;

@@ -177,7 +177,8 @@ TEST(Codec, FormatNamesAndExtensions) {
   EXPECT_EQ(format_by_ending(""), std::nullopt);
   EXPECT_EQ(format_by_name("TGA"), Format::tga);
   EXPECT_EQ(format_by_name("WebP"), Format::webp);
-  EXPECT_EQ(format_by_name("avif"), std::nullopt);
+  EXPECT_EQ(format_by_name("AVIF"), Format::avif);
+  EXPECT_EQ(format_by_name("exr"), std::nullopt);
 }
 
 TEST(Codec, StorableShapes) {

@@ -21,7 +21,7 @@ namespace {
 
 Bytes rewritten(std::span<const std::byte> block, bool reset = true) {
   ExifBlock parsed = parse_exif(block);
-  adapt_exif(parsed, reset, 640, 480);
+  adapt_exif(parsed, reset ? std::optional(Orientation::upright) : std::nullopt, 640, 480);
   return build_exif(parsed, kMaxExifBytes);
 }
 

@@ -263,8 +263,8 @@ def pages(source: Source, *, mode: Mode | None = None, orient: bool = True, leni
 class ImageInfo:
     """The properties of an image file, from its header."""
 
-    format: str  # "jpeg", "png", "tiff", "webp", "bmp", "gif", "tga", "psd", "pbm", "pgm", "ppm",
-    # "pfm", "npy"
+    format: str  # "jpeg", "png", "tiff", "webp", "bmp", "gif", "tga", "psd", "pbm", "pgm", "ppm", "pfm", "npy", "avif",
+    # "heic", "jxl"
     width: int  # in pixels, as read() returns the image, with the orientation applied
     height: int
     channels: int  # 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA, as read() returns them

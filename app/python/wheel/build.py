@@ -95,6 +95,7 @@ def build(python, tag, environment, prefix, cuda):
     # The build directory is shared: only the module itself depends on the interpreter.
     settings = {"build-dir": WORK / "cmake", "cmake.fresh": "true",
                 "cmake.define.IMGPIPE_CUDA": "ON" if cuda else "OFF",
+                "cmake.define.IMGPIPE_CODECS": "OFF",
                 "cmake.define.CMAKE_FIND_USE_CMAKE_SYSTEM_PATH": "OFF",
                 "cmake.define.CMAKE_MODULE_LINKER_FLAGS": "-static-libstdc++"}
     subprocess.run([sys.executable, "-m", "pip", "--python", python, "--disable-pip-version-check", "wheel", ROOT,

@@ -296,15 +296,24 @@ bool states_orientation(std::span<const std::byte> block) {
   }
 }
 
-void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height) {
-  // The value 1 in two bytes, the size that EXIF readers expect.
-  static constexpr std::array kBigOne{std::byte{0}, std::byte{1}}, kLittleOne{std::byte{1}, std::byte{0}};
-  if (!reset_orientation)
+void adapt_exif(ExifBlock& block, std::optional<Orientation> orientation, std::int64_t width,
+                std::int64_t height) {
+  // The values 1 to 8 in two bytes, the size that EXIF readers expect; little-endian from the second byte.
+  static constexpr std::array kValues = [] {
+    std::array<std::byte, 17> bytes{};
+    for (std::size_t value = 1; value <= 8; ++value) bytes[2 * value - 1] = static_cast<std::byte>(value);
+    return bytes;
+  }();
+  if (!orientation)
     std::erase_if(block.image, [&](const ExifEntry& e) { return is_invalid_orientation(e, block); });
   const auto entry = std::ranges::find(block.image, kOrientation, &ExifEntry::tag);
-  if (reset_orientation && entry != block.image.end())
-    *entry = {
-        .tag = kOrientation, .type = kShort, .count = 1, .value = block.big_endian ? kBigOne : kLittleOne};
+  if (orientation && entry != block.image.end()) {
+    const std::size_t last = 2 * static_cast<std::size_t>(*orientation) - 1;
+    *entry = {.tag = kOrientation,
+              .type = kShort,
+              .count = 1,
+              .value = Bytes(kValues).subspan(block.big_endian ? last - 1 : last, 2)};
+  }
   set_number(block.exif, kWidth, static_cast<std::uint32_t>(width));
   set_number(block.exif, kHeight, static_cast<std::uint32_t>(height));
 }

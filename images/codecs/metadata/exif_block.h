@@ -43,8 +43,9 @@ struct ExifBlock {
 // Whether the first directory has an orientation with any value; false for a damaged block.
 [[nodiscard]] bool states_orientation(std::span<const std::byte> block);
 
-// Sets the orientation to 1 if `reset_orientation`, else removes an invalid one; updates the image size.
-void adapt_exif(ExifBlock& block, bool reset_orientation, std::int64_t width, std::int64_t height);
+// Replaces an orientation by `orientation` if set, else removes an invalid one; updates the image size.
+void adapt_exif(ExifBlock& block, std::optional<Orientation> orientation, std::int64_t width,
+                std::int64_t height);
 
 // Replaces the resolution fields if the block has any, or removes them if `resolution` is empty. `storage`
 // receives the values and must outlive the block.

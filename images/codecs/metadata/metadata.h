@@ -87,9 +87,11 @@ struct FoundMetadata {
   std::vector<std::byte> icc, xmp, iptc;
   std::vector<MetadataText> texts;  // at most kMaxTexts, kMaxTextBytes in total
   std::span<const std::byte> exif;
+  std::shared_ptr<const std::vector<std::byte>> exif_storage;  // of an EXIF block that the file compresses
   bool exif_in_file =
       false;  // `exif` is a whole TIFF file, whose first directory also has the camera's fields
   std::optional<Resolution> resolution;
+  std::optional<Orientation> orientation;  // set if the format states it and EXIF's is ignored
   std::vector<TiffMetadataField> fields;
   // Metadata in the file that is not read: "EXIF (damaged)", "JUMBF".
   std::vector<std::string> lost;

@@ -9,7 +9,6 @@
 #include <string>
 #include <utility>
 
-#include <sys/mman.h>
 #include <webp/decode.h>
 
 #include "images/codecs/codec_parts.h"
@@ -19,7 +18,6 @@
 #include "images/codecs/webp/webp_codec.h"
 #include "images/codecs/webp/webp_container.h"
 #include "images/error.h"
-#include "images/memory/available_memory.h"
 
 namespace imgpipe {
 namespace {
@@ -141,7 +139,7 @@ class WebpReader final : public WholeImageReader {
     const VP8StatusCode status = WebPDecode(data(), picture_.data.size(), &config);
     if (status == VP8_STATUS_OK) return;
     check(status);
-    check_memory();
+    check_library_memory(picture_bytes_);  // libwebp reports alpha or codes that lack memory as damaged
     damage(reason_of(status));
     recover(config, frame_view);
   }
@@ -149,17 +147,6 @@ class WebpReader final : public WholeImageReader {
  private:
   [[nodiscard]] const std::uint8_t* data() const {
     return reinterpret_cast<const std::uint8_t*>(picture_.data.data());
-  }
-
-  // libwebp reports alpha or codes for which it lacks memory as damaged. check_available() is unreliable for
-  // small amounts, so this also requests memory from the system: twice as much, because other threads may
-  // have freed some since. Nothing is written there, so no page is ever used.
-  void check_memory() const {
-    check_available(2 * picture_bytes_);
-    const auto bytes = static_cast<std::size_t>(2 * picture_bytes_);
-    void* const tried = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (tried == MAP_FAILED) throw Error(ErrorKind::memory, "not enough memory");
-    ::munmap(tried, bytes);
   }
 
   // Reports the first damage that costs pixels, or may do so.

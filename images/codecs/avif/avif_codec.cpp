@@ -1,0 +1,29 @@
+#include "images/codecs/avif/avif_codec.h"
+
+#include <array>
+#include <string_view>
+
+#include <avif/avif.h>
+
+#include "images/codecs/heif/heif_codec.h"
+
+namespace imgpipe {
+
+bool is_avif(Bytes beginning) {
+  return has_heif_brand(beginning, "avif") || has_heif_brand(beginning, "avis");
+}
+
+FileDetails describe_avif(Bytes file) {
+  FileDetails details = describe_heif(read_heif_contents(file, "AVIF"));
+  details.compression = "AV1";
+  details.decoder = "libavif";
+  return details;
+}
+
+std::vector<std::string> avif_libraries() {
+  std::array<char, 256> codecs{};
+  avifCodecVersions(codecs.data());
+  return {"libavif " + std::string(avifVersion()) + " (" + codecs.data() + ")"};
+}
+
+}  // namespace imgpipe
