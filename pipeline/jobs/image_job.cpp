@@ -273,7 +273,10 @@ std::vector<ImageNote> ImageJob::notes() const {
   if (depth_loss_ != DepthLoss::none)
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
   if (header_.more_images && !files_.page) {
-    const bool has_pages = codec_of(header_.format).open_pages != nullptr;
+    const Codec& codec = codec_of(header_.format);
+    const bool from_stream =
+        files_.input == kStandardStream && codec.find_end != nullptr;  // one page per image
+    const bool has_pages = codec.open_pages != nullptr && !from_stream;
     notes.push_back({more_images, input + kMoreImagesWarning +
                                       (has_pages ? "; use --pages all to process all pages" : "")});
   }
