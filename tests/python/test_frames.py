@@ -1,4 +1,4 @@
-"""Frames of GIF, WebP and APNG as pages, against a player in numpy, and against Pillow where it follows the standards."""
+"""Frames of GIF, WebP and APNG as pages, against a player in numpy, and Pillow where it follows the standards."""
 import dataclasses
 import io
 import struct
