@@ -66,6 +66,13 @@ void add_image(Fields& fields, const InfoImage& entry) {
   fields.add("reduced_images", image.reduced_images)
       .about("of them: pages that are smaller versions of another");
   fields.add("has_pages", image.has_pages);
+  fields.list("frames", details.frames, [](Fields& frames, const AnimationFrame& frame) {
+    frames.add("x_pixels", frame.area.x);
+    frames.add("y_pixels", frame.area.y);
+    frames.add("width_pixels", frame.area.width);
+    frames.add("height_pixels", frame.area.height);
+    frames.add("duration_ms", frame.duration_ms).about("null: a default image that is not a frame");
+  });
   fields.add("compression", details.compression);
   fields.add("progressive", header.progressive);
   fields.add("subsampling", given(details.subsampling));

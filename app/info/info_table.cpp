@@ -66,6 +66,31 @@ std::string images_text(const ImageInspection& image) {
   return text;
 }
 
+// "100 ms each", or runs of equal durations: "frames 1 to 3: 100 ms, 4: 20 ms"; then the sum.
+std::string durations_text(const std::vector<AnimationFrame>& frames) {
+  constexpr std::size_t kMaxRuns = 6;
+  const auto number = [](double value, const char* unit) {
+    std::array<char, 32> digits{};
+    std::snprintf(digits.data(), digits.size(), "%.6g ", value);
+    return digits.data() + std::string(unit);
+  };
+  std::string text;
+  double sum = 0;
+  std::size_t runs = 0;
+  for (std::size_t first = 0, end = 0; first < frames.size(); first = end, ++runs) {
+    while (end < frames.size() && frames[end].duration_ms == frames[first].duration_ms) ++end;
+    const double duration = frames[first].duration_ms.value_or(0);
+    sum += duration * static_cast<double>(end - first);
+    if (end - first == frames.size())
+      return number(duration, "ms") + " each, " + number(sum / 1000, "s") + " in all";
+    if (runs >= kMaxRuns) continue;
+    text += (text.empty() ? "frame " : ", ") + std::to_string(first + 1);
+    if (end - first > 1) text += " to " + std::to_string(end);
+    text += ": " + (frames[first].duration_ms ? number(duration, "ms") : "not in the animation");
+  }
+  return text + (runs > kMaxRuns ? ", ..." : "") + "; " + number(sum / 1000, "s") + " in all";
+}
+
 std::vector<TableLine> lines_of(const InfoImage& entry) {
   const ImageInspection& image = entry.image;
   const Shape& shape = image.header.shape;
@@ -92,7 +117,13 @@ std::vector<TableLine> lines_of(const InfoImage& entry) {
   add("profile", image.profile);
   add("colour space", image.details.color_space);
   add("resolution", resolution_text(image));
-  if (image.has_pages || image.images > 1) add(image.has_pages ? "pages" : "frames", images_text(image));
+  const std::vector<AnimationFrame>& frames = image.details.frames;
+  if (!frames.empty()) {
+    add("frames", images_text(image));
+    add("durations", durations_text(frames));
+  } else if (image.has_pages || image.images > 1) {
+    add(image.has_pages ? "pages" : "frames", images_text(image));
+  }
   add("metadata", metadata_text(image));
   add("decoded by", image.decoder);
   add("on a device", image.no_device_decoding.empty() ? "yes" : "no: " + image.no_device_decoding);

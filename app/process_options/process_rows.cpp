@@ -74,10 +74,10 @@ std::vector<OptionRow> action_rows() {
        "--stages"},
       {"Reports", "keep-stages", "DIR", nullptr, "Write every stage's image into DIR, as PNG"},
       {"Input", "pages", "LIST", nullptr,
-       "Pages of a TIFF, or images that follow one another on stdin: all, N, A-B, or A- to the end. Default: "
-       "the first page, or the only image on stdin. With N, OUTPUT is one image; otherwise a TIFF stores all "
-       "pages, and other formats are written as NAME_0001.png and so on (see --name), or one after another "
-       "to stdout"}};
+       "Pages of a TIFF, frames of a GIF, WebP or PNG, or images that follow one another on stdin: all, N, "
+       "A-B, or A- to the end. Default: the first page, or the only image on stdin. With N, OUTPUT is one "
+       "image; otherwise a TIFF stores all pages, and other formats are written as NAME_0001.png and so on "
+       "(see --name), or one after another to stdout"}};
 }
 
 std::vector<OptionRow> output_rows() {

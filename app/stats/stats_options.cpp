@@ -75,8 +75,8 @@ std::vector<OptionRow> stats_rows() {
   rows.push_back({"Images", "threads", "N", "0",
                   "Threads shared by the images in progress; 0: one per available processor"});
   rows.push_back({"Images", "pages", "LIST", nullptr,
-                  "Pages of a TIFF, each counted as an image: all, N, A-B, or A- to the end; without, the "
-                  "first"});
+                  "Pages of a TIFF or frames of an animation, each counted as an image: all, N, A-B, or A- "
+                  "to the end; without, the first"});
   add_rows(rows, decoding_rows(), "Images");
   add_rows(rows,
            rows_named(batch_rows(), {"include", "exclude", "files-from", "jobs", "memory", "fail-fast",

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "images/codecs/animation_frame.h"
+
 namespace imgpipe {
 
 class PartialFile;  // images/files/partial_file.h
@@ -30,6 +32,7 @@ struct FileDetails {
   std::string decoder{};  // the code that decodes the pixels: "libpng", "libwebp", "imgpipe"
   // The number of images: an animation's frames and a separate still image. For pages see Codec::open_pages.
   std::int64_t images = 1;
+  std::vector<AnimationFrame> frames{};  // of an animation of several images, the pages
 };
 
 // Returns the name of a chroma subsampling, such as "4:2:0" (ITU-T H.273, libjpeg-turbo), or an empty string.

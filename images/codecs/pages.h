@@ -1,8 +1,10 @@
-// The pages of a file: each directory of a TIFF's chain, or each image of an ImageJ stack.
+// The pages of a file: each directory of a TIFF's chain, each image of an ImageJ stack, or each frame of an
+// animation (images/codecs/animation.h).
 //
 // The path of a stack (--pages); only one page is in memory at a time:
 //
-//   file on disk --> Pages::page(i): a complete small file of that page, in memory
+//   file on disk --> Pages::page(i): a complete small file of that page, in memory; or the page's metadata
+//                                    and a reader of its pixels
 //                --> ImageJob, as for any image, on any engine
 //                --> a separate file, or after the previous page in one file (PageStack)
 //
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "images/codecs/codec.h"
+#include "images/files/input_file.h"
 
 namespace imgpipe {
 
@@ -38,9 +41,10 @@ class Pages {
     all,
     front,  // the parts that open_reader() needs; pixels are zeros
   };
-  // Returns the file of one page, 0 being the first. Throws Error(input) if its directory is damaged,
-  // Error(memory) if memory runs out; the reader of that file reports damaged pixels. Thread-safe.
-  [[nodiscard]] virtual std::vector<std::byte> page(std::int64_t index, Part part) const = 0;
+  // Returns the file of one page, 0 being the first; it may outlive the pages. Throws Error(input) if its
+  // directory is damaged, Error(memory) if memory runs out; the reader of that file reports damaged pixels.
+  // Thread-safe.
+  [[nodiscard]] virtual InputFile page(std::int64_t index, Part part) const = 0;
 
   // Tolerated damage (lenient): pages after a damaged part of the list are missing. Empty: none.
   [[nodiscard]] const std::string& warning() const noexcept { return warning_; }

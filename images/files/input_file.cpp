@@ -55,6 +55,11 @@ InputFile::InputFile(std::vector<std::byte> beginning, std::unique_ptr<FileDescr
       file_(std::move(file)),
       size_(size) {}
 
+InputFile::InputFile(std::shared_ptr<const std::vector<std::byte>> metadata, OpenPage open)
+    : InputFile(std::move(metadata)) {
+  open_page_ = std::move(open);
+}
+
 InputFile InputFile::borrowed(std::span<const std::byte> whole) {
   InputFile file;
   file.bytes_ = whole;

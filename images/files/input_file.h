@@ -1,9 +1,10 @@
 // The file that an image is read from: whole in memory, or only its beginning if the reader fetches the rest
-// row by row. images/formats/pending_input.h opens it.
+// row by row. images/formats/pending_input.h opens it. Or a page that brings a reader.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,8 +15,13 @@
 
 namespace imgpipe {
 
+class Reader;
+struct DecodeOptions;
+
 class InputFile {
  public:
+  using OpenPage = std::function<std::unique_ptr<Reader>(const DecodeOptions&)>;
+
   InputFile() = default;
   explicit InputFile(std::vector<std::byte> whole);
   // The same for bytes that others read too.
@@ -24,11 +30,16 @@ class InputFile {
   [[nodiscard]] static InputFile borrowed(std::span<const std::byte> whole);
   // A regular file of `size` bytes that starts with `beginning`.
   InputFile(std::vector<std::byte> beginning, std::unique_ptr<FileDescriptor> file, std::int64_t size);
+  // A page whose pixels are not in a file, such as a composed frame of an animation. `metadata`: a file
+  // with everything else. `open` must be valid as long as the file and its readers.
+  InputFile(std::shared_ptr<const std::vector<std::byte>> metadata, OpenPage open);
 
   // The whole file or its beginning.
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool is_whole() const noexcept { return file_ == nullptr; }
   [[nodiscard]] std::int64_t size_bytes() const noexcept { return size_; }
+  // Opens the reader of a page's pixels; empty for files.
+  [[nodiscard]] const OpenPage& open_page() const noexcept { return open_page_; }
 
   // Reads up to out.size() bytes at `offset` and returns their number. Throws Error(input).
   [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::byte> out) const;
@@ -37,6 +48,7 @@ class InputFile {
   std::shared_ptr<const std::vector<std::byte>> held_;  // null if the bytes are borrowed
   std::span<const std::byte> bytes_;
   std::unique_ptr<FileDescriptor> file_;
+  OpenPage open_page_;
   std::int64_t size_ = 0;
 };
 

@@ -50,8 +50,8 @@ struct Codec {
   // Whether open() supports DecodeOptions::bands; images of other codecs are rejected if bands are selected.
   bool selects_bands = false;
 
-  // Opens the pages of `file`, which must outlive them (images/codecs/pages.h). nullptr: files have one
-  // image, or their further images are not pages.
+  // Opens the pages of `file`, which must outlive them (images/codecs/pages.h); returns nullptr for a file
+  // with one image. nullptr: all files have one image, or their further images are not pages.
   std::unique_ptr<Pages> (*open_pages)(const InputFile& file, const DecodeOptions& options) = nullptr;
   // Returns the most bytes of a stack's page (EncodeOptions::in_stack), without metadata; nullptr: no stacks.
   std::int64_t (*max_page_bytes)(Shape shape, const EncodeOptions& options) = nullptr;

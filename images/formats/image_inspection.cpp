@@ -148,7 +148,12 @@ ImageInspection inspect_image(InputFile input, DecodeOptions options) {
   image.images = image.details.images;
   image.profile = image.header.profile;
   if (codec->find_metadata != nullptr) take_metadata(codec->find_metadata(file), file, image);
-  if (codec->open_pages != nullptr) count_pages(*codec, front.file(), options, image);
+  if (!image.details.frames.empty()) {
+    image.has_pages = true;
+    image.images = static_cast<std::int64_t>(image.details.frames.size());
+  } else if (holds_pages(codec->format)) {
+    count_pages(*codec, front.file(), options, image);
+  }
   image.read_bytes = front.loaded_bytes();
   image.decoder = reader->decoder().empty() ? image.details.decoder : "imgpipe";
   image.no_device_decoding = why_no_device(image.header, image.details, *reader, options);

@@ -38,10 +38,11 @@ PageList::PageList(std::string path, const DecodeOptions& options, InputKind kin
   if (!file_) return;
   if (const Codec* const codec = codec_with_pages(file_->bytes()))
     pages_ = codec->open_pages(*file_, options_);
+  if (!pages_ && !file_->is_whole()) file_.reset();  // one image, which page() reads
 }
 
 InputFile PageList::page(std::int64_t index, Pages::Part part) const {
-  if (pages_) return InputFile(pages_->page(index, part));
+  if (pages_) return pages_->page(index, part);
   if (!file_) return open_input(path_, options_, kind_);
   check_available(file_->size_bytes());
   return InputFile(std::vector<std::byte>(file_->bytes().begin(), file_->bytes().end()));

@@ -61,6 +61,7 @@ InputFile open_input(const std::string& path, const DecodeOptions& options, Inpu
 }
 
 std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options) {
+  if (file.open_page()) return file.open_page()(options);
   return file.is_whole() ? open_reader(file.bytes(), options)
                          : codec_by_content(file.bytes())->open_streamed(file, options);
 }

@@ -277,7 +277,10 @@ std::vector<ImageNote> ImageJob::notes() const {
   if (const std::string text = conversion_text(header_, settings_.decode); !text.empty())
     notes.push_back({integers, input + text});
   if (header_.more_images && !files_.page) {
-    const bool has_pages = codec_of(header_.format).open_pages != nullptr;
+    const Codec& codec = codec_of(header_.format);
+    const bool from_stream =
+        files_.input == kStandardStream && codec.find_end != nullptr;  // one page per image
+    const bool has_pages = codec.open_pages != nullptr && !from_stream;
     notes.push_back({more_images, input + kMoreImagesWarning +
                                       (has_pages ? "; use --pages all to process all pages" : "")});
   }

@@ -256,7 +256,8 @@ TEST(InputNotices, FurtherImagesCauseAWarning) {
   frames.resize(8);
   save(input, png_with("acTL", frames));
   const std::string line =
-      "imgpipe: warning: " + input + ": contains more than one image; only the first is processed\n";
+      "imgpipe: warning: " + input +
+      ": contains more than one image; only the first is processed; use --pages all to process all pages\n";
   const RunResult one = run_imgpipe({input, directory.file("o.png"), "-q", "--device", "cpu"});
   EXPECT_EQ(one.exit_code, 0);
   EXPECT_EQ(one.err, line);

@@ -61,9 +61,11 @@ void cut_pages(Bytes bytes, const DecodeOptions& options) {
   try {
     const auto pages = imgpipe::open_tiff_pages(file, options);
     for (std::int64_t i = 0; i < std::min(kPages, pages->size()); ++i) {
-      const std::vector<std::byte> front = pages->page(i, imgpipe::Pages::Part::front);
-      const std::vector<std::byte> page = pages->page(i, imgpipe::Pages::Part::all);
-      if (page.size() > 8 * bytes.size() + 64 || front.size() != page.size() || !imgpipe::is_tiff(page))
+      const imgpipe::InputFile front = pages->page(i, imgpipe::Pages::Part::front);
+      const imgpipe::InputFile file_of_page = pages->page(i, imgpipe::Pages::Part::all);
+      const Bytes page = file_of_page.bytes();
+      if (page.size() > 8 * bytes.size() + 64 || front.bytes().size() != page.size() ||
+          !imgpipe::is_tiff(page))
         __builtin_trap();
       (void)read(page, options, false);
     }

@@ -164,13 +164,13 @@ def test_pages(files, tmp_path):
         np.testing.assert_array_equal(imgpipe.read(data, page=index, mode="RGB")[..., 2], wanted[index])
     with pytest.raises(imgpipe.DecodeError, match="no page 5; it has 5 pages"):
         imgpipe.read(path, page=5)
-    for name in ("RGB.png", "animation.gif", "RGB.jpg", "RGB.pnm"):
+    for name in ("RGB.png", "palette.gif", "RGB.jpg", "RGB.pnm"):
         pages = imgpipe.pages(files[name])
         assert len(pages) == imgpipe.info(files[name]).pages == 1
         np.testing.assert_array_equal(pages[0], imgpipe.read(files[name]))
         with pytest.raises(imgpipe.DecodeError, match="no page 1; it has 1 page"):
             imgpipe.read(files[name], page=1)
-    assert imgpipe.info(files["animation.gif"]).images == 3
+    assert imgpipe.info(files["animation.gif"]).pages == 3
     for source in (b"no image", tmp_path / "missing", b""):
         with pytest.raises(imgpipe.DecodeError):
             imgpipe.pages(source)

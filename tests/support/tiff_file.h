@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "images/codecs/pages.h"
 #include "tests/support/decoding.h"
 
 namespace imgpipe::test {
@@ -47,6 +48,13 @@ struct TiffPageSource {
 // Return all samples of a page as read by libtiff, with 8 or 16 bits, and the page's description.
 [[nodiscard]] Values samples_by_libtiff(const FileBytes& file, int page = 0);
 [[nodiscard]] std::string description_by_libtiff(const FileBytes& file, int page);
+
+// Returns the file of one page.
+[[nodiscard]] inline FileBytes page_bytes(const Pages& pages, std::int64_t page,
+                                          Pages::Part part = Pages::Part::all) {
+  const InputFile file = pages.page(page, part);
+  return {file.bytes().begin(), file.bytes().end()};
+}
 
 // A little-endian file with one directory, whose fields may be anything.
 struct MadeTiff {

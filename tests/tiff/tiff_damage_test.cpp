@@ -179,7 +179,7 @@ std::string failure_of_any_page(const FileBytes& file) {
     const InputFile input{FileBytes(file)};
     const std::unique_ptr<Pages> pages = open_tiff_pages(input, sixteen_bits());
     for (std::int64_t i = 0; i < pages->size(); ++i) {
-      const std::string said = failure(pages->page(i, Pages::Part::all), sixteen_bits());
+      const std::string said = failure(page_bytes(*pages, i), sixteen_bits());
       if (!said.empty()) return said;
     }
     return "";

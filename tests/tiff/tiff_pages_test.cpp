@@ -59,7 +59,7 @@ std::string page_cut_out(const FileBytes& file, std::int64_t page,
   FileBytes one;
   return pixels_or_reason([&] {
     const InputFile input{FileBytes(file)};
-    one = open_tiff_pages(input, options)->page(page, Pages::Part::all);
+    one = page_bytes(*open_tiff_pages(input, options), page);
     return open_reader(one, options);
   });
 }
@@ -136,7 +136,7 @@ TEST(TiffPages, FrontHasTheHeaderWithoutPixels) {
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(kind, 2)});
   const InputFile input{FileBytes(file)};
   const auto pages = open_tiff_pages(input, {});
-  const FileBytes front = pages->page(1, Pages::Part::front), all = pages->page(1, Pages::Part::all);
+  const FileBytes front = page_bytes(*pages, 1, Pages::Part::front), all = page_bytes(*pages, 1);
   EXPECT_EQ(front.size(), all.size());
   EXPECT_EQ(open_reader(front)->header().shape, (Shape{300, 200, 1}));
   EXPECT_EQ(samples(decode(front)), Values(60000));
@@ -150,7 +150,7 @@ TEST(TiffPages, KeepTheirOwnMetadata) {
   const FileBytes file = make_tiff_stack({page_of(kind, 1), page_of(other, 2)});
   for (const int page : {0, 1}) {
     const InputFile input{FileBytes(file)};
-    const FileBytes one = open_tiff_pages(input, {})->page(page, Pages::Part::all);
+    const FileBytes one = page_bytes(*open_tiff_pages(input, {}), page);
     EXPECT_EQ(description_by_libtiff(one, 0), description_by_libtiff(file, page));
     EXPECT_EQ(pages_by_libtiff(one), 1);
     EXPECT_FALSE(open_reader(one)->header().more_images);
@@ -182,7 +182,7 @@ TEST(TiffPages, KeepExif) {
   const PreservedMetadata in_place = keep_metadata(exif_of, use);
   ASSERT_TRUE(in_place.metadata && !in_place.metadata->exif.empty());
   const InputFile input{FileBytes(exif_of)};
-  const FileBytes one = open_tiff_pages(input, {})->page(0, Pages::Part::all);
+  const FileBytes one = page_bytes(*open_tiff_pages(input, {}), 0);
   const PreservedMetadata cut_out = keep_metadata(one, use);
   ASSERT_TRUE(cut_out.metadata);
   EXPECT_EQ(cut_out.metadata->exif, in_place.metadata->exif);
@@ -256,7 +256,7 @@ TEST(TiffPages, PageIsNotLargerThanItsFile) {
   for (int tag = 50000; tag < 50400; ++tag) made.set(tag, std::vector<std::uint64_t>(64, 7), 1);
   const FileBytes file = made.build();
   const InputFile input{FileBytes(file)};
-  EXPECT_LE(open_tiff_pages(input, {})->page(0, Pages::Part::all).size(), file.size() + 16);
+  EXPECT_LE(page_bytes(*open_tiff_pages(input, {}), 0).size(), file.size() + 16);
 }
 
 // The field lists more chunk offsets than the page can have, one byte each. Copying them as 32-bit offsets
@@ -278,7 +278,7 @@ TEST(TiffPages, ExcessChunksAreNotCopied) {
     if (!tiled) std::fill_n(made.fields[279].values.begin(), 32, 32U);
     const FileBytes file = made.build();
     const InputFile input{FileBytes(file)};
-    EXPECT_LE(open_tiff_pages(input, {})->page(0, Pages::Part::all).size(), file.size() + 16) << tiled;
+    EXPECT_LE(page_bytes(*open_tiff_pages(input, {}), 0).size(), file.size() + 16) << tiled;
     EXPECT_EQ(page_cut_out(file, 0), page_in_place(file, 0)) << tiled;
     EXPECT_TRUE(is_pixels(page_cut_out(file, 0))) << page_cut_out(file, 0);
   }
@@ -295,7 +295,7 @@ TEST(TiffPages, ImageJStacksOfOneDirectoryHaveAllImages) {
     const InputFile input{FileBytes(file)};
     const auto pages = open_tiff_pages(input, sixteen_bits());
     for (int i = 0; i < 5; ++i)
-      EXPECT_EQ(samples(decode(pages->page(i, Pages::Part::all), sixteen_bits())),
+      EXPECT_EQ(samples(decode(page_bytes(*pages, i), sixteen_bits())),
                 images[static_cast<std::size_t>(i)].samples);
   }
 }
@@ -366,7 +366,7 @@ TEST(TiffPages, ManyPagesTakeLinearTime) {
   const auto pages = open_tiff_pages(input, {});
   EXPECT_EQ(pages->size(), kPages);
   for (const std::int64_t page : {0, 1, 65'535, 65'536, 69'999})
-    EXPECT_EQ(samples(decode(pages->page(page, Pages::Part::all))), Values{static_cast<int>(page % 251)});
+    EXPECT_EQ(samples(decode(page_bytes(*pages, page))), Values{static_cast<int>(page % 251)});
 }
 
 }  // namespace

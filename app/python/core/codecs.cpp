@@ -146,6 +146,9 @@ nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object, const std::stri
   fields["bits_per_sample"] = image.header.bits_per_sample;
   fields["pages"] = image.has_pages ? image.images : 1;
   fields["images"] = image.images;
+  nb::list durations;
+  for (const AnimationFrame& frame : image.details.frames) durations.append(frame.duration_ms);
+  fields["durations_ms"] = nb::tuple(durations);
   fields["orientation"] = static_cast<int>(image.header.orientation);
   fields["profile"] = image.profile.empty() ? nb::object(nb::none()) : nb::cast(image.profile);
   fields["progressive"] = image.header.progressive;

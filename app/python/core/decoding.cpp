@@ -219,9 +219,8 @@ Decoded decode(const Source& source, const Decoding& decoding, int threads) {
 SourcePages::SourcePages(const Source& source, const Decoding& decoding)
     : decoding_(decoding), file_(open_pages_file(source)) {
   const Codec* const codec = codec_by_content(file_.bytes());
-  if (codec != nullptr && codec->open_pages != nullptr) {
-    pages_ = codec->open_pages(file_, decoding_.options);
-  } else {
+  if (codec != nullptr && codec->open_pages != nullptr) pages_ = codec->open_pages(file_, decoding_.options);
+  if (!pages_) {
     file_ = InputFile::borrowed(source.bytes());
     (void)open_reader(file_, decoding_.options);  // rejects what is not an image
   }
@@ -229,8 +228,7 @@ SourcePages::SourcePages(const Source& source, const Decoding& decoding)
 
 Decoded SourcePages::decode(std::int64_t index, int threads) const {
   if (index >= size()) throw_missing_page(index, size());
-  const InputFile page =
-      pages_ ? InputFile(pages_->page(index, Pages::Part::all)) : InputFile::borrowed(file_.bytes());
+  const InputFile page = pages_ ? pages_->page(index, Pages::Part::all) : InputFile::borrowed(file_.bytes());
   const std::unique_ptr<Reader> reader = open_reader(page, decoding_.options);
   return decode_image(*reader, decoding_.channels, threads);
 }

@@ -138,7 +138,7 @@ def read(source: Source, *, mode: str | None = None, page: SupportsIndex = 0, or
     mode:    "L", "LA", "RGB" or "RGBA": convert to these channels. Colour becomes grey by the stage gray, which follows
              Pillow's rule. Grey becomes three equal channels. Alpha is dropped, or opaque if the image has none. None:
              the channels of the image; palettes and CMYK become RGB or RGBA.
-    page:    the page of a TIFF, from 0. Other formats have one page: the image, or the first frame of an animation.
+    page:    the page of a TIFF, or the frame of a GIF, WebP or PNG, from 0. Other files have one page.
     orient:  apply the EXIF orientation.
     lenient: False rejects damaged files. True decodes the intact parts and fills the rest with mid-grey. "pillow"
              accepts the JPEG and PNG files that Pillow 13 accepts, with its pixels.
@@ -208,10 +208,11 @@ def decode(data: Any, *, mode: str | None = None, page: SupportsIndex = 0, orien
 
 
 class Pages(Sequence[Array]):
-    """The images of a file: the pages of a TIFF, or the one image of another format.
+    """The images of a file: the pages of a TIFF, the frames of a GIF, WebP or PNG, or the one image of another file.
 
     Each access decodes a page; only that page is in memory. The file of a path stays open as long as this object
-    exists; a buffer stays locked.
+    exists; a buffer stays locked. A frame is the whole canvas, as a player shows it. Frames are read fastest in
+    order: any other access also decodes the earlier frames that are visible in it.
     """
 
     def __init__(self, source: Source, decoding: _core.Decoding) -> None:
@@ -270,8 +271,9 @@ class ImageInfo:
     channels: int  # 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA, as read() returns them
     dtype: str  # "uint8", "uint16" or "float32", as read() returns it
     bits_per_sample: int  # as stored
-    pages: int  # the length of pages(): 1 except for a TIFF
-    images: int  # pages, or the frames of an animation
+    pages: int  # the length of pages(): the pages of a TIFF, the frames of an animation, or 1
+    images: int  # the same
+    durations_ms: tuple[float | None, ...]  # of each frame; None: a PNG's default image that is not a frame
     orientation: int  # EXIF's, as stored: 1 (upright) to 8
     profile: str | None  # the name of the ICC profile
     progressive: bool  # progressive JPEG or interlaced PNG

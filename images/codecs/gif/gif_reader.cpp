@@ -9,6 +9,7 @@
 
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/file_details.h"
+#include "images/codecs/gif/gif_blocks.h"
 #include "images/codecs/gif/gif_codec.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
@@ -16,111 +17,12 @@
 namespace imgpipe {
 namespace {
 
-[[noreturn]] void fail(const char* reason) {
-  throw Error(ErrorKind::input, std::string("gif: ") + reason);
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error(ErrorKind::input, "gif: " + reason);
 }
 
 void require(bool condition, const char* reason) {
   if (!condition) fail(reason);
-}
-
-constexpr std::uint32_t kExtension = 0x21;
-constexpr std::uint32_t kImageDescriptor = 0x2C;
-constexpr std::uint32_t kTrailer = 0x3B;
-constexpr std::uint32_t kGraphicControl = 0xF9;
-
-// A global or local colour table (sections 19, 21).
-struct ColorTable {
-  std::size_t at = 0;
-  std::uint32_t colors = 0;  // 0: no table
-
-  [[nodiscard]] std::size_t end() const { return at + std::size_t{3} * colors; }
-};
-
-ColorTable color_table(std::size_t at, std::uint32_t flags) {
-  return {at, (flags & 0x80) != 0 ? 2U << (flags & 7) : 0U};
-}
-
-struct Frame {
-  std::int64_t x = 0, y = 0, width = 0, height = 0;
-  bool interlaced = false;
-  int transparent = -1;  // index; -1: none
-  ColorTable table;
-  std::size_t data = 0;  // offset of the minimum code size, followed by sub-blocks
-};
-
-// Returns the offset just past the sub-blocks at `at` and their terminator; beyond the file if it is missing.
-std::size_t skip_sub_blocks(Bytes file, std::size_t at) {
-  std::uint32_t block = 0;
-  while ((block = little_endian(file, at, 1)) != 0) at += 1 + std::size_t{block};
-  return at + 1;
-}
-
-Shape screen_of(Bytes file) {
-  return {little_endian(file, 6, 2), little_endian(file, 8, 2), 4};
-}
-
-bool covers(const Frame& frame, const Shape& screen) {
-  return frame.width == screen.width && frame.height == screen.height;
-}
-
-// Reads the blocks up to the first image descriptor (sections 18 to 23). If there are several graphic control
-// extensions, the last one applies.
-Frame find_first_frame(Bytes file, const Shape& screen) {
-  Frame frame;
-  const ColorTable global = color_table(13, little_endian(file, 10, 1));
-  std::size_t at = global.end();
-  while (little_endian(file, at, 1) == kExtension) {
-    if (little_endian(file, at + 1, 1) == kGraphicControl && little_endian(file, at + 2, 1) >= 4) {
-      const bool has = (little_endian(file, at + 3, 1) & 1) != 0;
-      frame.transparent = has ? static_cast<int>(little_endian(file, at + 6, 1)) : -1;
-    }
-    at = skip_sub_blocks(file, at + 2);
-  }
-  require(at < file.size(), "the file is truncated");
-  require(little_endian(file, at, 1) == kImageDescriptor, "no image in the file");
-  require(at + 10 <= file.size(), "the file is truncated");
-  frame.x = little_endian(file, at + 1, 2);
-  frame.y = little_endian(file, at + 3, 2);
-  frame.width = little_endian(file, at + 5, 2);
-  frame.height = little_endian(file, at + 7, 2);
-  require(frame.width > 0 && frame.height > 0, "the first frame has no pixels");
-  require(frame.x + frame.width <= screen.width && frame.y + frame.height <= screen.height,
-          "the first frame exceeds the image");
-  const std::uint32_t flags = little_endian(file, at + 9, 1);
-  frame.interlaced = (flags & 0x40) != 0;
-  const ColorTable local = color_table(at + 10, flags);
-  frame.table = local.colors > 0 ? local : global;
-  require(frame.table.colors > 0, "the first frame has no colour table");
-  frame.data = local.end();
-  require(frame.data < file.size(), "the file is truncated");
-  return frame;
-}
-
-// The number of images from an offset on, and the end of the blocks: just past the trailer, or at an invalid
-// block. Zeros between blocks are common; they are skipped.
-struct Blocks {
-  std::int64_t images = 0;
-  std::size_t end = 0;
-};
-
-Blocks walk_blocks(Bytes file, std::size_t at) {
-  Blocks blocks{.end = at};
-  for (; at < file.size(); blocks.end = at) {
-    const std::uint32_t block = little_endian(file, at, 1);
-    if (block == 0) {
-      ++at;
-    } else if (block == kExtension) {
-      at = skip_sub_blocks(file, at + 2);
-    } else if (block == kImageDescriptor && at + 10 <= file.size()) {
-      ++blocks.images;
-      at = skip_sub_blocks(file, color_table(at + 10, little_endian(file, at + 9, 1)).end() + 1);
-    } else {
-      blocks.end = block == kTrailer ? at + 1 : at;
-      return blocks;
-    }
-  }
-  return blocks;
 }
 
 // Reads codes from a chain of sub-blocks, least significant bit first (section 15, appendix F).
@@ -148,7 +50,7 @@ class CodeSource {
   }
 
   // Returns the offset just past the chain's terminator; beyond the file if it is truncated.
-  [[nodiscard]] std::size_t end() const { return skip_sub_blocks(file_, at_ + block_left_); }
+  [[nodiscard]] std::size_t end() const { return skip_gif_sub_blocks(file_, at_ + block_left_); }
 
  private:
   Bytes file_;
@@ -230,25 +132,33 @@ std::int64_t interlaced_row(std::int64_t y, std::int64_t height) {
   return rows(2) + y / 2;
 }
 
+bool covers(const GifFrame& frame, const Shape& screen) {
+  return frame.width == screen.width && frame.height == screen.height;
+}
+
 class GifReader final : public Reader {
  public:
+  // Reads the first frame, on the logical screen.
   GifReader(Bytes file, const DecodeOptions& options)
-      : file_(file), lenient_(options.lenient()), memory_(options.memory) {
-    require(file.size() >= 13, "the header is truncated");
+      : GifReader(file, options, first_gif_frame(file), gif_screen(file)) {
+    const GifBlocks later = walk_gif_blocks(file, skip_gif_sub_blocks(file, frame_.data + 1));
+    header_.more_images = later.images > 0;
+    warn_of_following_bytes(file, later.end, warnings_);
+    const bool clear = !covers(frame_, header_.shape) || transparent_is_used();
+    header_.shape.channels = clear ? 4 : 3;
+  }
+
+  // Reads a frame on a canvas of `shape`.
+  GifReader(Bytes file, const DecodeOptions& options, const GifFrame& frame, const Shape& shape)
+      : file_(file), lenient_(options.lenient()), memory_(options.memory), frame_(frame) {
     header_.format = Format::gif;
-    header_.shape = screen_of(file);
-    frame_ = find_first_frame(file, header_.shape);
+    header_.shape = shape;
     constexpr std::int64_t kBestRatio = 4096 * 8 / 12 + 1;  // a code of w bits yields fewer than 2^w pixels
     check_header(header_.shape, options);
     check_plausible(frame_.width * frame_.height, file.size(), kBestRatio);
     minimum_bits_ = static_cast<int>(little_endian(file, frame_.data, 1));
     require(minimum_bits_ >= 1 && minimum_bits_ <= 8, "the minimum code size must be 1 to 8");
-    const Blocks later = walk_blocks(file, skip_sub_blocks(file, frame_.data + 1));
-    header_.more_images = later.images > 0;
-    warn_of_following_bytes(file, later.end, warnings_);
     read_colors();
-    const bool clear = !covers(frame_, header_.shape) || transparent_is_used();
-    header_.shape.channels = clear ? 4 : 3;
   }
 
   [[nodiscard]] std::int64_t working_bytes(bool) const override { return indices_shape().bytes(); }
@@ -357,8 +267,8 @@ class GifReader final : public Reader {
   Bytes file_;
   bool lenient_;
   std::pmr::memory_resource* memory_;
+  GifFrame frame_;
   int minimum_bits_ = 0;
-  Frame frame_;
   Image indices_;  // one per pixel, in stored order
   std::size_t pixels_ = 0;
   std::array<Color, 256> colors_{};
@@ -368,21 +278,16 @@ class GifReader final : public Reader {
 }  // namespace
 
 bool gif_frame_covers_screen(Bytes bytes) {
-  const Shape screen = screen_of(bytes);
-  return covers(find_first_frame(bytes, screen), screen);
+  return covers(first_gif_frame(bytes), gif_screen(bytes));
 }
 
 std::unique_ptr<Reader> open_gif(Bytes bytes, const DecodeOptions& options) {
   return std::make_unique<GifReader>(bytes, options);
 }
 
-FileDetails describe_gif(Bytes file) {
-  const Frame first = find_first_frame(file, screen_of(file));
-  FileDetails details{.color = "palette", .channels = 1, .compression = "LZW", .decoder = "imgpipe"};
-  if (first.interlaced) details.layout = "interlaced";
-  details.variant = matches_at(file, 0, "GIF87a") ? "87a" : "89a";
-  details.images = walk_blocks(file, color_table(13, little_endian(file, 10, 1)).end()).images;
-  return details;
+std::unique_ptr<Reader> open_gif_frame(Bytes file, GifFrame frame, const DecodeOptions& options) {
+  frame.x = frame.y = 0;
+  return std::make_unique<GifReader>(file, options, frame, Shape{frame.width, frame.height, 4});
 }
 
 }  // namespace imgpipe

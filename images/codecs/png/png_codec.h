@@ -9,12 +9,14 @@
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/end_finder.h"
+#include "images/codecs/pages.h"
 
 namespace imgpipe {
 
 [[nodiscard]] bool is_png(Bytes beginning);
 [[nodiscard]] FileClaim png_claim(Bytes beginning);
 [[nodiscard]] std::unique_ptr<Reader> open_png(Bytes file, const DecodeOptions& options);
+[[nodiscard]] std::unique_ptr<Pages> open_png_pages(const InputFile& file, const DecodeOptions& options);
 [[nodiscard]] std::unique_ptr<EndFinder> find_png_end();
 [[nodiscard]] std::unique_ptr<Writer> make_png_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_png_mark(Bytes beginning);

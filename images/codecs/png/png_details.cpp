@@ -9,6 +9,7 @@
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/file_details.h"
 #include "images/codecs/png/png_chunks.h"
+#include "images/codecs/png/png_frames.h"
 #include "images/codecs/sniff.h"
 #include "images/files/partial_file.h"
 
@@ -94,22 +95,26 @@ FileDetails describe_png(Bytes file) {
   const PngFacts facts = read_png_facts(file);
   details.images = facts.images;
   if (facts.animated) details.variant = "animated (APNG)";
+  if (facts.images > 1) details.frames = png_frames(file).frames;
   return details;
 }
 
-// Skips the data of IDAT chunks after IHDR. Before it, Pillow checks them as unknown chunks.
+// Skips the data of fdAT chunks, and of IDAT chunks after IHDR. Before it, Pillow checks them as unknown
+// chunks.
 void load_png_chunks(PartialFile& front) {
   const Bytes file = front.bytes();
   front.load(0, kPngSignatureBytes);
   bool has_header = false;
   for (std::size_t at = kPngSignatureBytes; at < file.size();) {
-    front.load(at, kPngChunkOverhead);
+    front.load(at, kPngChunkOverhead + 4);  // and the number of an fdAT chunk
     const auto chunk = png_chunk_at(file, at);
     if (!chunk) {
       front.load(at, std::size_t{64} << 10);  // the file is truncated here
       return;
     }
-    if (!has_header || !is_png_type(file, *chunk, "IDAT")) front.load(at, chunk->end() - at);
+    const bool has_pixels =
+        is_png_type(file, *chunk, "fdAT") || (has_header && is_png_type(file, *chunk, "IDAT"));
+    if (!has_pixels) front.load(at, chunk->end() - at);
     has_header = has_header || is_png_type(file, *chunk, "IHDR");
     at = chunk->end();
     if (is_png_type(file, *chunk, "IEND")) return;

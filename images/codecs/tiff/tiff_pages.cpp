@@ -39,7 +39,7 @@ class TiffPages final : public Pages {
   [[nodiscard]] std::int64_t reduced() const override { return reduced_; }
   [[nodiscard]] std::int64_t masks() const override { return masks_; }
 
-  [[nodiscard]] std::vector<std::byte> page(std::int64_t index, Part part) const override {
+  [[nodiscard]] InputFile page(std::int64_t index, Part part) const override {
     TiffPageExtraction cut{.part = part, .max_bytes = max_bytes_};
     if (images_ > 1) {
       cut.directory = offsets_.front();
@@ -47,7 +47,7 @@ class TiffPages final : public Pages {
     } else {
       cut.directory = offsets_.at(static_cast<std::size_t>(index));
     }
-    return extract_tiff_page(file_, layout_, cut);
+    return InputFile(extract_tiff_page(file_, layout_, cut));
   }
 
  private:

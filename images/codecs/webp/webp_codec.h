@@ -8,12 +8,14 @@
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/end_finder.h"
+#include "images/codecs/pages.h"
 
 namespace imgpipe {
 
 [[nodiscard]] bool is_webp(Bytes beginning);
 [[nodiscard]] FileClaim webp_claim(Bytes beginning);
 [[nodiscard]] std::unique_ptr<Reader> open_webp(Bytes file, const DecodeOptions& options);
+[[nodiscard]] std::unique_ptr<Pages> open_webp_pages(const InputFile& file, const DecodeOptions& options);
 [[nodiscard]] std::unique_ptr<EndFinder> find_webp_end();
 [[nodiscard]] std::unique_ptr<Writer> make_webp_writer(Shape shape, const EncodeOptions& options);
 [[nodiscard]] Mark find_webp_mark(Bytes beginning);

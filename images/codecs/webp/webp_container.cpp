@@ -19,11 +19,11 @@ constexpr std::size_t kFrameBytes = 16;
 constexpr std::size_t kLosslessHeader = 5, kAlphaHeader = 1;
 constexpr std::uint32_t kAnimated = 0x02, kExif = 0x08, kProfile = 0x20;  // flags of VP8X
 
-[[noreturn]] void fail(const char* reason) {
-  throw Error(ErrorKind::input, std::string("WebP: ") + reason);
+[[noreturn]] void fail(const std::string& reason) {
+  throw Error(ErrorKind::input, "WebP: " + reason);
 }
 
-void require(bool condition, const char* reason) {
+void require(bool condition, const std::string& reason) {
   if (!condition) fail(reason);
 }
 
@@ -115,24 +115,24 @@ std::int64_t le24(Bytes bytes, std::size_t at) {
   return little_endian(bytes, at, 3);
 }
 
-// Reads the position and the chunks of a frame (section 2.7.1.1).
-WebpImage read_frame(const Chunk& frame, const WebpContents& contents) {
+// Reads the position and the chunks of a frame (section 2.7.1.1). `name`: of the frame, in messages.
+WebpImage read_frame(const Chunk& frame, const WebpSize& canvas, const std::string& name) {
   if (frame.payload.size() < kFrameBytes)
-    fail(frame.is_truncated ? "the file is truncated" : "the first frame is damaged");
+    fail(frame.is_truncated ? "the file is truncated" : name + " is damaged");
   ImageChunks chunks;
   Bytes rest = frame.payload.subspan(kFrameBytes);
   while (const std::optional<Chunk> chunk = next_chunk(rest)) {
     require(frame.is_truncated || chunks.found() || !chunk->is_truncated, "a chunk exceeds its frame");
     chunks.take(*chunk);
   }
-  if (!chunks.found()) fail(frame.is_truncated ? "the file is truncated" : "no image in the first frame");
+  if (!chunks.found()) fail(frame.is_truncated ? "the file is truncated" : "no image in " + name);
   WebpImage picture = chunks.picture();
   picture.x = 2 * le24(frame.payload, 0);
   picture.y = 2 * le24(frame.payload, 3);
   require(le24(frame.payload, 6) + 1 == picture.width && le24(frame.payload, 9) + 1 == picture.height,
-          "the first frame differs in size from its image");
-  require(picture.x + picture.width <= contents.width && picture.y + picture.height <= contents.height,
-          "the first frame exceeds the image");
+          name + " differs in size from its image");
+  require(picture.x + picture.width <= canvas.width && picture.y + picture.height <= canvas.height,
+          name + " exceeds the image");
   return picture;
 }
 
@@ -194,7 +194,7 @@ class ExtendedChunks {
       contents_.has_more_images = true;
       return;
     }
-    contents_.picture = read_frame(chunk, contents_);
+    contents_.picture = read_frame(chunk, {contents_.width, contents_.height}, "the first frame");
     found_ = true;
   }
 
@@ -204,7 +204,62 @@ class ExtendedChunks {
   bool began_ = false, found_ = false;
 };
 
+// The chunks that the RIFF header claims, as far as they are present.
+Bytes chunks_of(Bytes file) {
+  const std::size_t declared_bytes = kChunkHeader + std::size_t{little_endian(file, 4, 4)};
+  return file.subspan(kRiffHeader, std::min(file.size(), declared_bytes) - kRiffHeader);
+}
+
+AnimationFrame animation_frame_of(const Chunk& chunk, const WebpSize& canvas) {
+  AnimationFrame frame{.blends = true, .duration_ms = 0.0};
+  try {
+    const WebpImage image = read_frame(chunk, canvas, "the frame");
+    constexpr std::uint32_t kDisposes = 1, kReplaces = 2;
+    const std::uint32_t flags = little_endian(chunk.payload, 15, 1);
+    frame.area = {image.x, image.y, image.width, image.height};
+    frame.disposal =
+        (flags & kDisposes) != 0 ? AnimationFrame::Disposal::clear : AnimationFrame::Disposal::keep;
+    frame.blends = (flags & kReplaces) == 0;
+    frame.opaque = !image.has_alpha;
+    frame.duration_ms = static_cast<double>(le24(chunk.payload, 12));
+  } catch (const Error& error) {
+    frame.fault = error.what();
+  }
+  return frame;
+}
+
 }  // namespace
+
+FrameList read_webp_frames(Bytes file) {
+  FrameList list;
+  const WebpSize canvas = webp_size(file);
+  Bytes rest = chunks_of(file);
+  const std::optional<Chunk> header = next_chunk(rest);
+  if (!header || !header->is("VP8X") || (little_endian(header->payload, 0, 1) & kAnimated) == 0) return list;
+  while (const std::optional<Chunk> chunk = next_chunk(rest)) {
+    if (!chunk->is("ANMF") || list.frames.size() > kMaxFrames) continue;
+    list.frames.push_back(animation_frame_of(*chunk, canvas));
+    list.frames.back().at = static_cast<std::size_t>(chunk->whole.data() - file.data());
+  }
+  return list;
+}
+
+WebpImage read_webp_frame(Bytes file, const AnimationFrame& frame) {
+  const Bytes chunks = chunks_of(file);
+  Bytes rest = chunks.subspan(frame.at - kRiffHeader);
+  return read_frame(*next_chunk(rest), webp_size(file), "the frame");
+}
+
+std::vector<std::byte> webp_metadata_file(Bytes file) {
+  std::vector<std::byte> out(file.begin(), file.begin() + kRiffHeader);
+  Bytes rest = chunks_of(file);
+  while (const std::optional<Chunk> chunk = next_chunk(rest)) {
+    if (chunk->is("ANMF") || chunk->is_truncated) continue;
+    out.insert(out.end(), chunk->whole.begin(), chunk->whole.end());
+    if (out.size() % 2 != 0) out.push_back(std::byte{0});
+  }
+  return out;
+}
 
 WebpContents read_webp_contents(Bytes file) {
   WebpContents contents;

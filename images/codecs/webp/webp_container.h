@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "images/codecs/animation.h"
 #include "images/codecs/codec_parts.h"
 
 namespace imgpipe {
@@ -37,6 +39,15 @@ struct WebpContents {
 // side and 2^32 - 1 pixels for an animation, 16,384 a side for an image. Throws Error(input) if no image can
 // be decoded: a misplaced chunk, contradictory sizes, or a truncated header.
 [[nodiscard]] WebpContents read_webp_contents(Bytes file);
+
+// Lists the frames of an animation that read_webp_contents() accepts; empty for a still image.
+[[nodiscard]] FrameList read_webp_frames(Bytes file);
+// Reads a frame of that list without a fault.
+[[nodiscard]] WebpImage read_webp_frame(Bytes file, const AnimationFrame& frame);
+// Opens an image alone, with alpha.
+[[nodiscard]] std::unique_ptr<Reader> open_webp_image(const WebpImage& image, const DecodeOptions& options);
+// Returns the file's VP8X chunk and its chunks of metadata, as a file.
+[[nodiscard]] std::vector<std::byte> webp_metadata_file(Bytes file);
 
 // Width and height from the first 30 bytes; 0 if they are not there.
 struct WebpSize {

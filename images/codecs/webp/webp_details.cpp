@@ -31,6 +31,7 @@ FileDetails describe_webp(Bytes file) {
   details.variant = matches_at(file, 12, "VP8X") ? "extended" : "simple";
   const std::int64_t frames = frames_of(file);
   details.images = std::max<std::int64_t>(frames, 1);
+  if (contents.has_more_images) details.frames = read_webp_frames(file).frames;
   if (frames > 0) details.variant += ", animated";
   return details;
 }

@@ -112,6 +112,15 @@ class WebpReader final : public WholeImageReader {
     picture_bytes_ = decoder_bytes(picture_);
   }
 
+  // Reads an image alone, with alpha.
+  WebpReader(const WebpImage& image, const DecodeOptions& options)
+      : WholeImageReader(options.memory), lenient_(options.lenient()), picture_(image) {
+    picture_.x = picture_.y = 0;
+    header_.format = Format::webp;
+    header_.shape = {image.width, image.height, 4};
+    picture_bytes_ = decoder_bytes(picture_);
+  }
+
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {
     return WholeImageReader::working_bytes(whole) + library_bytes(whole);
   }
@@ -179,6 +188,10 @@ class WebpReader final : public WholeImageReader {
 
 std::unique_ptr<Reader> open_webp(Bytes file, const DecodeOptions& options) {
   return std::make_unique<WebpReader>(file, options);
+}
+
+std::unique_ptr<Reader> open_webp_image(const WebpImage& image, const DecodeOptions& options) {
+  return std::make_unique<WebpReader>(image, options);
 }
 
 }  // namespace imgpipe
