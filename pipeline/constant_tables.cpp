@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "images/memory/available_memory.h"
+#include "pipeline/threads/fork_mutex.h"
 
 namespace imgpipe {
 namespace {
@@ -21,7 +22,7 @@ struct CachedTable {
 class TableCache {
  public:
   ConstantTable find(const Stage& maker, const StageCall<Host>& call) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(fork_mutex());
     for (const CachedTable& one : tables_) {
       if (!one.is_for(maker, call)) continue;
       if (ConstantTable table = one.table.lock()) return table;
@@ -29,13 +30,12 @@ class TableCache {
     return nullptr;
   }
   void add(const Stage& maker, const StageCall<Host>& call, const ConstantTable& table) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(fork_mutex());
     std::erase_if(tables_, [](const CachedTable& one) { return one.table.expired(); });
     tables_.push_back({&maker, call.parameters, call.in.type, table});
   }
 
  private:
-  std::mutex mutex_;
   std::vector<CachedTable> tables_;  // those that live plans use
 };
 

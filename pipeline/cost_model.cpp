@@ -61,12 +61,12 @@ std::pair<double, double> lane_ns(const std::vector<std::byte>& jpeg, Lane& lane
   const Clock::time_point start = Clock::now();
   LaneImage image;
   const auto reader = open_reader(jpeg);
-  image.plan = usual_plan(reader->header().shape);
-  const auto writer = make_writer(Format::png, image.plan.output);
+  image.plan = std::make_shared<const Plan>(usual_plan(reader->header().shape));
+  const auto writer = make_writer(Format::png, image.plan->output);
   image.coded = coded_image_for(writer.get());
   if (lane.has_codecs()) image.coded.jpeg = stage_jpeg(*reader, memory);
   if (!image.coded.jpeg) {
-    image.source = Image(image.plan.input, &memory);
+    image.source = Image(image.plan->input, &memory);
     reader->read_rows(image.source.view());
   }
   const double decoding = ns_since(start);

@@ -19,6 +19,7 @@
 #include "images/error.h"
 #include "images/names.h"
 #include "images/text.h"
+#include "pipeline/threads/fork_mutex.h"
 #include "pipeline/threads/thread_start.h"
 
 namespace imgpipe {
@@ -40,7 +41,6 @@ std::string read_processor() {
 constexpr int kMinCapability = 75;  // 7.5: the lowest that the release build has code for
 
 struct DeviceWarnings {
-  std::mutex mutex;
   std::set<std::string> known;
   std::vector<std::string> waiting;
 };
@@ -102,13 +102,13 @@ CudaDevice find_cuda_device(int index) {
 
 void warn_of_devices(const std::string& warning) {
   DeviceWarnings& warnings = device_warnings();
-  const std::lock_guard lock(warnings.mutex);
+  const std::lock_guard lock(fork_mutex());
   if (warnings.known.insert(warning).second) warnings.waiting.push_back(warning);
 }
 
 std::vector<std::string> take_device_warnings() {
   DeviceWarnings& warnings = device_warnings();
-  const std::lock_guard lock(warnings.mutex);
+  const std::lock_guard lock(fork_mutex());
   return std::exchange(warnings.waiting, {});
 }
 

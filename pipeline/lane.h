@@ -22,21 +22,18 @@
 namespace imgpipe {
 
 struct LaneImage {
-  Plan plan;  // with one result
-  // Used instead of `plan`, if set: images of a group with the same plan share what the lane derives from it.
-  std::shared_ptr<const Plan> shared_plan{};
+  // With one result. Images of a group with the same plan share what the lane derives from it.
+  std::shared_ptr<const Plan> plan{};
   Timeline timeline;
-  // The decoded image, of shape plan.input, in host memory or in the device's; both empty if coded.jpeg is
+  // The decoded image, of shape plan->input, in host memory or in the device's; both empty if coded.jpeg is
   // set.
   Image source;
   View<const std::byte, Device> device_source{};
   CodedImage coded;            // the codec work that the lane does, and its results
-  Image pixels;                // finished, of shape plan.output; set if the lane does not encode
+  Image pixels;                // finished, of shape plan->output; set if the lane does not encode
   DenseArray device_result{};  // memory of the device that receives the finished image instead of `pixels`
   std::optional<Error> error;  // of this image, which then has no result
   bool alone = false;          // must not be grouped again, because its group ran out of memory
-
-  [[nodiscard]] const Plan& used_plan() const { return shared_plan ? *shared_plan : plan; }
 };
 
 // The limits of one launch: images and total pixels. A single image may have more pixels.
@@ -74,7 +71,7 @@ class Lane {
   virtual void release_memory() = 0;
   // Without times, which cost a call per image and step, timelines get no spans. The default is with times.
   virtual void keep_times(bool /*kept*/) {}
-  // Limits the device memory of each slot; launch() observes it.
+  // Limits the device memory of all slots together, from the next launch() or band engine on.
   virtual void limit_memory(std::int64_t /*bytes*/) {}
   // Makes an engine for images that do not fit into the device. It processes them in bands of rows, which
   // `threads` threads read and encode. No image may be in progress; the lane must outlive the engine.

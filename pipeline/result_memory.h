@@ -13,8 +13,9 @@ namespace imgpipe {
 using StreamHandle = std::uintptr_t;
 
 // A block of device memory. Its destructor returns it to its ResultMemory, which reuses it after all work
-// that was queued on the device before, on any stream. In a process forked after the block was made, the
-// destructor does nothing.
+// that was queued on the device before, on any stream. The destructor makes no CUDA calls, unless it returns
+// more than the limit of idle memory: consumers may drop a block while they capture a graph. In a process
+// forked after the block was made, the destructor does nothing.
 class ResultBlock {
  public:
   virtual ~ResultBlock() = default;
@@ -38,6 +39,9 @@ class ResultMemory {
   // Returns memory on a 256-byte boundary that no queued work uses. Throws Error(memory) or Error(device).
   // This must outlive the block.
   [[nodiscard]] virtual std::shared_ptr<ResultBlock> take(std::size_t bytes) = 0;
+  // Lets blocks that were returned be reused after the work that is queued by now. take() does so, too; an
+  // earlier call gives the work time to end.
+  virtual void settle() noexcept = 0;
   // Makes a stream, for a producer to order its work on. Throws Error(device).
   [[nodiscard]] virtual std::shared_ptr<const StreamHandle> make_stream() = 0;
   // Whether `data` is in memory of this device, or managed by CUDA.

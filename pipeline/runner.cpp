@@ -174,7 +174,11 @@ DeviceChoice Runner::device_for(const Plan& plan) {
 
 std::shared_ptr<Engine> Runner::engine_of(const DeviceChoice& choice) {
   std::shared_ptr<Engine>& engine = engines_[choice.backend.value()];
-  if (!engine) engine = make_engine(choice, settings_.threads);
+  if (!engine) {
+    DeviceChoice limited = choice;
+    limited.memory_bytes = settings_.device_memory_bytes;
+    engine = make_engine(limited, settings_.threads);
+  }
   return engine;
 }
 

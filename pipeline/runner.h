@@ -40,6 +40,9 @@ struct RunnerSettings {
   int threads = 0;                              // as --threads; 0: as many as this process may use
   bool fuse = false;                            // as --fuse
   std::int64_t max_pixels = kDefaultMaxPixels;  // limit of the pixels that a step makes
+  // Limit of the device memory that a CUDA device's engine takes; 0: all that is free. Images that need more
+  // are processed in bands.
+  std::int64_t device_memory_bytes = 0;
 };
 
 struct RunReport {

@@ -4,10 +4,10 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <set>
 #include <utility>
 
 #include "app/batch/archive_batch.h"
+#include "app/batch/batch_plan.h"
 #include "app/batch/batch_report.h"
 #include "app/batch/batch_report_files.h"
 #include "app/batch/batch_set_up.h"
@@ -20,7 +20,6 @@
 #include "app/image/one_input.h"
 #include "app/jobs/archive_files.h"
 #include "app/jobs/batch_files.h"
-#include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
 #include "app/jobs/search_report.h"
 #include "app/jobs/updates.h"
@@ -47,35 +46,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kDrainTimeout{50};  // if no result arrives for this long, none is left
 
-void reject_single_image_options(const ProcessOptions& options) {
-  if (is_reported_as_image(options)) return;
-  const std::pair<bool, const char*> rows[] = {{options.reports.compare, "--compare"},
-                                               {options.reports.repeat > 0, "--repeat"},
-                                               {options.device_memory_bytes > 0, "--device-memory"},
-                                               {!options.reports.histogram_file.empty(), "--histogram"},
-                                               {!options.reports.stages_directory.empty(), "--keep-stages"}};
-  for (const auto& [given, name] : rows) {
-    if (given)
-      throw Error(ErrorKind::usage, std::string(name) + ": not supported in a batch; process a single image");
-  }
-  if (options.shard && options.shard->balance != Balance::hash && !options.reports.failed_file.empty() &&
-      same_file(options.reports.failed_file, options.input.files_from))
-    throw Error(ErrorKind::usage, "--failed-out " + printable(options.reports.failed_file) +
-                                      ": is also the --files-from list, which must not change with --balance "
-                                      "count or bytes; name another file");
-  if (options.output.path == kStandardStream && !options.output.is_archive)
-    throw Error(ErrorKind::usage, "OUTPUT: a batch needs a directory, got stdout");
-  for (const std::string& file : options.reports.files) {
-    if (file.ends_with(".html"))
-      throw Error(ErrorKind::usage,
-                  "--report " + printable(file) +
-                      ": .html is for a single image; a batch report must end in .json, .ndjson or .csv");
-    if (file.ends_with(".csv") && options.shard)
-      throw Error(ErrorKind::usage,
-                  "--report " + printable(file) + ": the report of a shard must end in .ndjson or .json");
-  }
-}
-
 class BatchRun {
  public:
   explicit BatchRun(const ProcessOptions& options)
@@ -85,7 +55,7 @@ class BatchRun {
                                           : find_batch_files(options)),
         progress_(Progress::style_for_stderr(!options.logging.quiet)),
         reports_(options) {
-    check_outputs_hold_results();
+    check_output_formats(options, files_);
     check_results(options, files_);
     check_results_replaceable(options, files_.files, files_.names_of_all_shards);
     totals_.images = files_.files.size();
@@ -116,7 +86,10 @@ class BatchRun {
     if (nothing && !files_.list_is_empty && !options_.dry_run)
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, files_));
     log_search(files_, options_.output.name);
-    if (options_.dry_run) return print_plan();
+    if (options_.dry_run) {
+      print_text(dry_run_text(options_, files_, totals_));
+      return files_.problems.empty() ? kExitDone : kExitInput;
+    }
     if (is_reported_as_image(options_)) return run_as_image(factory);
     const bool makes_directory = !options_.output.is_tensor && !makes_one_archive_;
     reports_.open(!files_.files.empty() && makes_directory, totals_);
@@ -132,14 +105,6 @@ class BatchRun {
   }
 
  private:
-  void check_outputs_hold_results() const {
-    std::set<Format> checked;
-    for (const BatchFile& file : files_.files) {
-      if (checked.insert(file.format).second)
-        check_output_holds(options_, file.format, printable(file.output));
-    }
-  }
-
   // Processes one image with its own report. Writes no report if the image needs no work.
   int run_as_image(const EngineFactory& factory) {
     if (!skipped_.empty() && !options_.logging.quiet)
@@ -170,25 +135,6 @@ class BatchRun {
     }
     files_.files = std::move(left);
     totals_.skipped = skipped_.size();
-  }
-
-  // --dry-run. Does not access devices.
-  int print_plan() const {
-    std::string text;
-    for (const BatchFile& file : files_.files) {
-      text += printable(file.input) + " -> " + printable(output_text(options_, file));
-      if (options_.output.update) text += ": " + std::string(update_reason(file.update));
-      text += "\n";
-    }
-    text += std::to_string(files_.files.size()) + " to do, " + std::to_string(totals_.skipped) + " " +
-            totals_.skipped_label + ", stages " + options_.stages.list;
-    if (options_.shard) text += ", " + std::to_string(files_.other_shards) + " for other shards";
-    text += "\n";
-    if (!totals_.shard.empty()) text += totals_.shard + "\n";
-    if (files_.skipped_inputs.files() > 0) text += "skipped files: " + files_.skipped_inputs.text() + "\n";
-    if (!totals_.note.empty()) text += totals_.note + "\n";
-    print_text(text);
-    return files_.problems.empty() ? kExitDone : kExitInput;
   }
 
   void work() {
@@ -440,7 +386,7 @@ class BatchRun {
 }  // namespace
 
 int run_batch(const ProcessOptions& options, const EngineFactory& factory) {
-  reject_single_image_options(options);
+  check_batch_options(options);
   if (options.shard) log_always(shard_text(*options.shard));
   return BatchRun(options).run(factory);
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -214,6 +215,10 @@ void remove_temporary_files() noexcept {
 void block_new_outputs() noexcept {
   creation_mutex().lock();
   remove_temporary_files();
+}
+
+void unblock_new_outputs() noexcept {
+  ::new (&creation_mutex()) std::recursive_mutex;  // the child's thread cannot unlock it: it has another id
 }
 
 std::size_t StaleTemporaryFiles::remove(const std::string& target) {

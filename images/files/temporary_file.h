@@ -42,6 +42,10 @@ void remove_temporary_files() noexcept;
 // afterwards block forever. Must be the last action of a process before _exit while other threads still work.
 void block_new_outputs() noexcept;
 
+// Lets a forked process create temporary files, whatever the parent's other threads were doing. For the
+// handler of pthread_atfork(3).
+void unblock_new_outputs() noexcept;
+
 // Removes the temporary files of killed processes. Writers that are alive hold locks, so their files stay.
 class StaleTemporaryFiles {
  public:

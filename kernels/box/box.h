@@ -3,6 +3,8 @@
 // Box-Filtering Techniques, 1981).
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/shared/window.h"
 #include "kernels/stage_call.h"
 
@@ -34,7 +36,12 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t counted(std::int64_t i, std::int64_t
   return static_cast<std::uint32_t>(last - first + 1);
 }
 
-// box_mean() without division: floor((sum + add) * factor / 2^(32 + shift)). Let n be the number of pixels,
+// The greatest radius at which window sums of 8-bit samples plus half their pixel count fit in 16 bits.
+inline constexpr int kMaxNarrowRadius = 7;
+static_assert(15 * 15 * 255 + 15 * 15 / 2 < (1 << 16) - 1);
+
+// box_mean() without division, for sums of 16 or 32 bits: floor((sum + add) * factor / 2^(bits + shift)). The
+// following is about 32 bits, and holds for 16 as well. Let n be the number of pixels,
 // 2^s <= n < 2^(s+1), u = 2^(32+s), and D = sum + n/2 < 2^32 - 1; floor(D / n) is required. Adjacent
 // multiples of n around u are n apart, so one of them, u + e or u - e, has e <= 2^s.
 //   u + e: factor = (u + e) / n. D factor / u exceeds D / n by D e / (u n) < 1 / n: the floor is the same.
@@ -42,26 +49,30 @@ IMGPIPE_HOST_DEVICE constexpr std::uint32_t counted(std::int64_t i, std::int64_t
 //   least D / n and below (D + 1) / n: the floor is the same. (With n = 2^s, e = n.)
 // Granlund and Montgomery, Division by Invariant Integers, 1994; Robison, N-bit Unsigned Division via N-bit
 // Multiply-Add, 2005.
+template <class Sum = std::uint32_t>
 struct BoxDivisor {
-  std::uint32_t add = 0;
-  std::uint32_t factor = 0;
+  Sum add = 0;
+  Sum factor = 0;
   int shift = 0;
 };
 
-constexpr BoxDivisor box_divisor(std::uint32_t pixels) {
+template <class Sum = std::uint32_t>
+constexpr BoxDivisor<Sum> box_divisor(std::uint32_t pixels) {
   int bits = 0;
   while (pixels >> (bits + 1) > 0) ++bits;
-  constexpr std::uint64_t kMaxFactor = 0xFFFFFFFF;
-  const std::uint64_t unit = std::uint64_t{1} << (32 + bits);
+  constexpr std::uint64_t kMaxFactor = static_cast<Sum>(~Sum{0});
+  const std::uint64_t unit = (kMaxFactor + 1) << bits;
   const std::uint64_t above = (unit + pixels - 1) / pixels;
   if (above <= kMaxFactor && above * pixels - unit <= std::uint64_t{1} << bits)
-    return {pixels / 2, static_cast<std::uint32_t>(above), bits};
+    return {static_cast<Sum>(pixels / 2), static_cast<Sum>(above), bits};
   const std::uint64_t below = unit / pixels;
-  return {pixels / 2 + 1, static_cast<std::uint32_t>(below > kMaxFactor ? kMaxFactor : below), bits};
+  return {static_cast<Sum>(pixels / 2 + 1), static_cast<Sum>(below > kMaxFactor ? kMaxFactor : below), bits};
 }
 
-constexpr std::uint32_t divided_by(const BoxDivisor& divisor, std::uint32_t sum) {
-  return static_cast<std::uint32_t>(std::uint64_t{sum + divisor.add} * divisor.factor >> 32) >> divisor.shift;
+template <class Sum>
+constexpr Sum divided_by(const BoxDivisor<Sum>& divisor, std::type_identity_t<Sum> sum) {
+  const std::uint64_t product = std::uint64_t{static_cast<Sum>(sum + divisor.add)} * divisor.factor;
+  return static_cast<Sum>(product >> (8 * sizeof(Sum)) >> divisor.shift);
 }
 
 static_assert(box_mean(12, 25) == 0 && box_mean(13, 25) == 1 && box_mean(65025U * 65535, 65025) == 65535);

@@ -21,7 +21,7 @@ constexpr std::int64_t kMinRows = 32;  // per block
 struct BoxWork {
   int radius;
   Border border;
-  BoxDivisor divisor;       // for a whole window
+  BoxDivisor<> divisor;     // for a whole window
   std::int64_t block_rows;  // a multiple of kBatch
 };
 

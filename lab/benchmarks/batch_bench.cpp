@@ -66,7 +66,7 @@ class RecordingLane final : public Lane {
   void finish(std::size_t slot, std::span<LaneImage* const> images) override {
     lane_->finish(slot, images);
     const LaneImage& image = *images.front();
-    Image copy(image.plan.output);
+    Image copy(image.plan->output);
     copy_pixels(std::as_const(image.pixels).view(), copy.view());
     const std::lock_guard lock(results_.mutex);
     results_.images.insert_or_assign(key_of(image.source), std::move(copy));
@@ -107,7 +107,7 @@ class NullLane final : public Lane {
     LaneImage& image = *images.front();
     const std::lock_guard lock(results_.mutex);
     lender_.lend(results_.images.at(key_of(image.source)).view().data);
-    image.pixels = Image(image.plan.output, &lender_);
+    image.pixels = Image(image.plan->output, &lender_);
   }
   void release_memory() override {}
   [[nodiscard]] std::unique_ptr<Engine> make_band_engine(int) override {

@@ -121,7 +121,7 @@ class Benchmark {
       group->readers.push_back(open_reader(files_[i % files_.size()], {}));
       Reader& reader = *group->readers.back();
       LaneImage& image = group->images.emplace_back();
-      image.plan = make_plan(requests_, reader.header().shape, true);
+      image.plan = std::make_shared<const Plan>(make_plan(requests_, reader.header().shape, true));
       image.coded.jpeg = stage_jpeg(reader, memory_);
       if (!image.coded.jpeg) throw Error(ErrorKind::input, "a file that the device does not decode");
       group->pointers.push_back(&image);

@@ -70,13 +70,34 @@ class UserDeviceRestorer {
   std::optional<DeviceRestorer> restorer_;
 };
 
+// Lets the calling thread allocate, free and query while a stream of the process captures a graph: otherwise
+// such calls fail and invalidate the capture. The device must be current already, because this may create its
+// context.
+class RelaxedCapture {
+ public:
+  RelaxedCapture() noexcept { exchange(); }
+  ~RelaxedCapture() { exchange(); }
+  RelaxedCapture(const RelaxedCapture&) = delete;
+  RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+ private:
+  void exchange() noexcept {
+    if (cudaThreadExchangeStreamCaptureMode(&mode_) != cudaSuccess) (void)cudaGetLastError();
+  }
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
 // Makes a device current, and restores the user's device at the end.
 class CurrentDevice {
  public:
-  explicit CurrentDevice(int device) { IMGPIPE_CUDA(cudaSetDevice(device)); }
+  explicit CurrentDevice(int device) {
+    IMGPIPE_CUDA(cudaSetDevice(device));
+    relaxed_.emplace();
+  }
 
  private:
   const UserDeviceRestorer restorer_;
+  std::optional<RelaxedCapture> relaxed_;
 };
 
 class Stream {

@@ -6,7 +6,10 @@
 // The two copy engines and the multiprocessors are three resources; with at least three groups in progress
 // all can be busy. Images of a group share the codecs' launches: a JPEG of 8 megapixels has too few segments
 // to fill the device, and a thumbnail too little work for a launch.
+#include <algorithm>
+#include <cstdint>
 #include <deque>
+#include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -65,7 +68,10 @@ class CudaLane final : public Lane {
   [[nodiscard]] std::string name() const override { return "cuda:" + std::to_string(index_); }
   [[nodiscard]] std::string device_name() const override { return device_name_; }
   [[nodiscard]] std::size_t slots() const override { return count_; }
-  [[nodiscard]] LaneLoad most() const override { return {kGroupImages, kGroupPixels}; }
+  [[nodiscard]] LaneLoad most() const override {
+    const std::int64_t share = memory_bytes_ / static_cast<std::int64_t>(count_);
+    return {kGroupImages, std::min(kGroupPixels, share / kPixelBytes)};
+  }
   [[nodiscard]] bool has_codecs() const override { return true; }
 
   void start() override {
@@ -84,6 +90,9 @@ class CudaLane final : public Lane {
   void launch(std::size_t number, std::span<LaneImage* const> images) override {
     const CurrentDevice device(index_);
     Slot& slot = slots_[number];
+    const std::size_t left = left_for(slot);
+    slot.context.arena.limit(left);
+    if (slot.context.arena.held_bytes() > left) slot.context.arena.release();
     const Range range("images");
     try {
       const std::string track = name() + " slot " + std::to_string(number + 1);
@@ -101,6 +110,7 @@ class CudaLane final : public Lane {
     const UserDeviceRestorer restorer;
     try {
       IMGPIPE_CUDA(cudaSetDevice(index_));
+      const RelaxedCapture relaxed;
       slot.group->finish();
       slot.group->record_spans();
     } catch (...) {
@@ -123,17 +133,20 @@ class CudaLane final : public Lane {
     keeps_times_ = kept;
     for (Slot& slot : slots_) slot.context.is_timed = kept;
   }
-  void limit_memory(std::int64_t bytes) override {
-    for (Slot& slot : slots_) slot.context.arena.limit(static_cast<std::size_t>(bytes));
-  }
+  void limit_memory(std::int64_t bytes) override { memory_bytes_ = bytes; }
   [[nodiscard]] std::unique_ptr<Engine> make_band_engine(int threads) override {
-    return std::make_unique<CudaBandEngine>(device_name_, slots_.front().context, threads);
+    Context& context = slots_.front().context;
+    context.memory_bytes = memory_bytes_ == kUnlimited ? 0 : memory_bytes_;
+    return std::make_unique<CudaBandEngine>(device_name_, context, threads);
   }
 
  private:
   // Enough to fill a large device; more would only increase the latency.
   static constexpr std::size_t kGroupImages = 128;
   static constexpr std::int64_t kGroupPixels = std::int64_t{64} << 20;
+  // The device memory that a pixel of a JPEG file takes, roughly: coefficients, planes, intermediate results.
+  static constexpr std::int64_t kPixelBytes = 24;
+  static constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
 
   struct Slot {
     explicit Slot(PinnedMemory& pinned) : context(pinned, Waiting::sleeping) {}
@@ -141,10 +154,19 @@ class CudaLane final : public Lane {
     std::optional<DeviceGroup> group;
   };
 
+  // Returns the bytes that the slot may hold in addition to the other slots.
+  [[nodiscard]] std::size_t left_for(const Slot& slot) const {
+    auto left = static_cast<std::size_t>(memory_bytes_);
+    for (const Slot& other : slots_) {
+      if (&other != &slot) left -= std::min(left, other.context.arena.held_bytes());
+    }
+    return left;
+  }
+
   static std::vector<GroupImage> members(std::span<LaneImage* const> images, const std::string& track) {
     std::vector<GroupImage> members;
     for (LaneImage* const image : images) {
-      const Plan& plan = image->used_plan();
+      const Plan& plan = *image->plan;
       if (plan.results.size() != 1) throw std::logic_error("a lane returns one result per image");
       const bool decodes = image->coded.jpeg.has_value();
       members.push_back({.plan = plan,
@@ -162,6 +184,7 @@ class CudaLane final : public Lane {
   int index_;
   std::size_t count_;
   bool keeps_times_ = true;
+  std::int64_t memory_bytes_ = kUnlimited;
   std::shared_ptr<PinnedMemory> pinned_;
   std::string device_name_;
   std::deque<Slot> slots_;

@@ -1,10 +1,15 @@
 // Blocks are allocated by cudaMalloc and reused by size. Consumers may have queued work on any stream when
 // they drop a result, even on one that they have destroyed. So an event of the whole context is recorded
-// then, and the block is reused once it has completed; neither the host nor a stream waits.
+// afterwards, and the block is reused once it has completed; neither the host nor a stream waits.
+//
+// Recording that event would invalidate every graph that a stream of the context captures. So dropped blocks
+// wait for the next call that needs memory, which cannot be part of a capture.
+//
+//   drop -> dropped_ -- settle(): event --> idle_ -- event completed --> reused, or freed beyond the limit
 #include <algorithm>
 #include <list>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 #include <cuda.h>
@@ -13,6 +18,7 @@
 #include "images/error.h"
 #include "pipeline/cuda/cuda_api.h"
 #include "pipeline/device.h"
+#include "pipeline/error_of.h"
 #include "pipeline/result_memory.h"
 
 namespace imgpipe {
@@ -37,18 +43,31 @@ Function driver_function(const char* name, unsigned version) {
 }
 #endif
 
-// Lets the event complete when all work of the current context is done that is queued by now.
+// Whether a stream that synchronises with the legacy default stream captures a graph. CUDA has no such
+// question about other streams.
+bool is_capturing() {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  const cudaError_t error = cudaStreamIsCapturing(cudaStreamLegacy, &status);
+  if (error != cudaSuccess) (void)cudaGetLastError();
+  return error == cudaErrorStreamCaptureImplicit;
+}
+
+// Lets the event complete when all work of the current context is done that is queued by now. Throws
+// Error(device), if a graph is being captured always.
 void record_all_work(const Event& event) {
 #if CUDART_VERSION >= 12050
   static const auto record_context =
       driver_function<CUresult (*)(CUcontext, CUevent)>("cuCtxRecordEvent", 12050);
   static const auto current_context = driver_function<CUresult (*)(CUcontext*)>("cuCtxGetCurrent", 4000);
   CUcontext context = nullptr;
-  if (record_context != nullptr && current_context != nullptr && current_context(&context) == CUDA_SUCCESS &&
-      record_context(context, event.get()) == CUDA_SUCCESS)
-    return;
+  if (record_context != nullptr && current_context != nullptr && current_context(&context) == CUDA_SUCCESS) {
+    const CUresult recorded = record_context(context, event.get());
+    if (recorded == CUDA_SUCCESS) return;
+    if (recorded == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED)
+      throw Error(ErrorKind::device, "CUDA: a stream captures a graph");
+  }
 #endif
-  // Drivers before CUDA 12.5.
+  // Drivers before CUDA 12.5, or a failure.
   IMGPIPE_CUDA(cudaDeviceSynchronize());
   IMGPIPE_CUDA(cudaEventRecord(event.get(), nullptr));
 }
@@ -63,6 +82,7 @@ class CudaResultMemory final : public ResultMemory {
     const DeviceRestorer restorer;
     (void)cudaSetDevice(device_);
     idle_.clear();
+    dropped_.clear();
   }
   CudaResultMemory(const CudaResultMemory&) = delete;
   CudaResultMemory& operator=(const CudaResultMemory&) = delete;
@@ -108,20 +128,24 @@ class CudaResultMemory final : public ResultMemory {
 
   void limit_idle(std::size_t bytes) override {
     const CurrentDevice current(device_);
-    const std::lock_guard lock(mutex_);
-    idle_limit_ = bytes;
+    settle();
+    {
+      const std::lock_guard lock(mutex_);
+      idle_limit_ = bytes;
+    }
     drop_surplus();
   }
   void trim() override {
     const CurrentDevice current(device_);
     wait_and_drop_all();
   }
+  void settle() noexcept override;
 
  private:
   class Block;
   struct Idle {
     DeviceBuffer memory;
-    std::optional<Event> last_use;
+    std::shared_ptr<const Event> last_use{};  // set in idle_
   };
 
   // Lets `work` queue work on a stream, and waits for it.
@@ -132,16 +156,18 @@ class CudaResultMemory final : public ResultMemory {
     work(stream.get());
     IMGPIPE_CUDA(cudaStreamSynchronize(stream.get()));
   }
-  void give_back(DeviceBuffer memory) noexcept;
+  void give_back(std::list<Idle> block) noexcept;
   [[nodiscard]] static bool is_done(const Idle& block) {
     if (cudaEventQuery(block.last_use->get()) == cudaSuccess) return true;
     (void)cudaGetLastError();  // cudaErrorNotReady would fail the thread's next kernel launch
     return false;
   }
-  // Under mutex_: frees blocks that no work uses, the first returned first, until idle_limit_ bytes remain.
-  // Other blocks are still their consumers': waiting for them would hold up the thread that drops a result.
+  // Frees blocks that no work uses, the first returned first, until idle_limit_ bytes remain. Other blocks
+  // are still their consumers': waiting for them would hold up the thread that drops a result.
   void drop_surplus() {
-    std::size_t bytes = idle_total();
+    const std::lock_guard lock(mutex_);
+    std::size_t bytes = 0;
+    for (const Idle& block : idle_) bytes += is_done(block) ? block.memory.size_bytes() : 0;
     for (auto block = idle_.begin(); block != idle_.end() && bytes > idle_limit_;) {
       if (!is_done(*block)) {
         ++block;
@@ -152,20 +178,21 @@ class CudaResultMemory final : public ResultMemory {
     }
   }
   // Under mutex_.
-  [[nodiscard]] std::size_t idle_total() const {
+  [[nodiscard]] bool has_surplus_dropped() const {
     std::size_t bytes = 0;
-    for (const Idle& block : idle_) bytes += is_done(block) ? block.memory.size_bytes() : 0;
-    return bytes;
+    for (const Idle& block : dropped_) bytes += block.memory.size_bytes();
+    return dropped_.size() > 1 && bytes > idle_limit_;
   }
   // Returns whether there were idle blocks. Waits without the lock, as give_back() must not wait.
   bool wait_and_drop_all() {
-    std::list<Idle> dropped;
+    settle();
+    std::list<Idle> freed;
     {
       const std::lock_guard lock(mutex_);
-      dropped.swap(idle_);
+      freed.swap(idle_);
     }
-    for (const Idle& block : dropped) (void)cudaEventSynchronize(block.last_use->get());
-    return !dropped.empty();
+    for (const Idle& block : freed) (void)cudaEventSynchronize(block.last_use->get());
+    return !freed.empty();
   }
   // Returns an idle block of about this size, or nullptr.
   [[nodiscard]] std::shared_ptr<ResultBlock> take_idle(std::size_t size);
@@ -173,20 +200,22 @@ class CudaResultMemory final : public ResultMemory {
   const pid_t process_ = ::getpid();
   int device_;
   mutable std::mutex mutex_;
-  std::list<Idle> idle_;  // in the order of their return
+  std::list<Idle> dropped_;  // in the order of their return, as are those of idle_
+  std::list<Idle> idle_;
   std::size_t idle_limit_ = std::size_t{128} << 20;
 };
 
 class CudaResultMemory::Block final : public ResultBlock {
  public:
-  Block(CudaResultMemory& owner, DeviceBuffer memory) : owner_(owner), memory_(std::move(memory)) {
-    data_ = static_cast<std::byte*>(memory_.data());
+  Block(CudaResultMemory& owner, DeviceBuffer memory) : owner_(owner) {
+    memory_.push_back({std::move(memory)});
+    data_ = static_cast<std::byte*>(memory_.front().memory.data());
   }
   ~Block() override {
     if (owner_.process_ == ::getpid()) {
       owner_.give_back(std::move(memory_));
     } else {
-      (void)new DeviceBuffer(std::move(memory_));  // the parent's
+      (void)new DeviceBuffer(std::move(memory_.front().memory));  // the parent's
     }
   }
   Block(const Block&) = delete;
@@ -194,7 +223,7 @@ class CudaResultMemory::Block final : public ResultBlock {
 
  private:
   CudaResultMemory& owner_;
-  DeviceBuffer memory_;
+  std::list<Idle> memory_;  // one, which give_back() moves without an allocation
 };
 
 std::shared_ptr<ResultBlock> CudaResultMemory::take_idle(std::size_t size) {
@@ -213,7 +242,10 @@ std::shared_ptr<ResultBlock> CudaResultMemory::take_idle(std::size_t size) {
 std::shared_ptr<ResultBlock> CudaResultMemory::take(std::size_t bytes) {
   const std::size_t size = (std::max<std::size_t>(bytes, 1) + kBlockUnit - 1) / kBlockUnit * kBlockUnit;
   const CurrentDevice current(device_);
-  if (auto block = take_idle(size)) return block;
+  settle();
+  std::shared_ptr<ResultBlock> block = take_idle(size);
+  drop_surplus();  // not earlier: the block may be among it
+  if (block) return block;
   DeviceBuffer memory;
   try {
     memory.reserve(size);
@@ -224,20 +256,37 @@ std::shared_ptr<ResultBlock> CudaResultMemory::take(std::size_t bytes) {
   return std::make_shared<Block>(*this, std::move(memory));
 }
 
-void CudaResultMemory::give_back(DeviceBuffer memory) noexcept {
-  const DeviceRestorer restorer;
-  (void)cudaSetDevice(device_);
-  Idle block{std::move(memory), std::nullopt};
-  try {
-    block.last_use.emplace(cudaEventDisableTiming);
-    record_all_work(*block.last_use);
+void CudaResultMemory::give_back(std::list<Idle> block) noexcept {
+  {
     const std::lock_guard lock(mutex_);
-    idle_.push_back(std::move(block));
-    drop_surplus();
-  } catch (...) {
-    (void)cudaDeviceSynchronize();  // before the block is freed
-    (void)cudaGetLastError();
+    dropped_.splice(dropped_.end(), block);
+    if (!has_surplus_dropped()) return;
   }
+  settle();
+  (void)error_of([this] {
+    const CurrentDevice current(device_);
+    drop_surplus();
+  });
+}
+
+void CudaResultMemory::settle() noexcept {
+  std::list<Idle> blocks;
+  {
+    const std::lock_guard lock(mutex_);
+    blocks.swap(dropped_);
+  }
+  if (blocks.empty()) return;
+  (void)error_of([&] {
+    const CurrentDevice current(device_);
+    if (is_capturing()) return;
+    const auto event = std::make_shared<Event>(cudaEventDisableTiming);
+    record_all_work(*event);
+    for (Idle& block : blocks) block.last_use = event;
+    const std::lock_guard lock(mutex_);
+    idle_.splice(idle_.end(), blocks);
+  });
+  const std::lock_guard lock(mutex_);
+  dropped_.splice(dropped_.begin(), blocks);  // those that could not be recorded wait for the next call
 }
 
 }  // namespace

@@ -44,7 +44,12 @@ bool ArchiveJob::feed() {
 
 // A member that needs more than the whole memory waits until no other member is waiting.
 bool ArchiveJob::is_full(std::int64_t more) const {
-  return held_bytes_ > 0 && more >= settings_.waiting_bytes - held_bytes_;
+  return held_bytes_ > 0 && more >= settings_.waiting_bytes - names_bytes() - held_bytes_;
+}
+
+std::int64_t ArchiveJob::names_bytes() const {
+  constexpr std::int64_t kHashBytes = 48;  // a node on the heap, and its share of a growing table
+  return kHashBytes * std::ssize(names_) + kHashBytes * std::ssize(new_names_);
 }
 
 // Reads from the archive; an error ends it.

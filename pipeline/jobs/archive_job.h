@@ -44,7 +44,8 @@ struct ArchiveSettings {
   std::function<void(const std::string& output)> before_write = [](const std::string&) {};
   DecodeOptions decode{};
   OutputSync* sync = nullptr;
-  std::int64_t waiting_bytes = 0;                 // memory for members that wait, besides the batch's
+  // Memory for members that wait, besides the batch's, and for the names of the archive that is read.
+  std::int64_t waiting_bytes = 0;
   std::optional<std::int64_t> max_image_bytes{};  // of an image's file, if memory limits it
 };
 
@@ -97,6 +98,7 @@ class ArchiveJob {
   bool or_end_archive(const Action& action);
   void end_archive(const std::optional<Error>& error);
   [[nodiscard]] bool is_full(std::int64_t more) const;
+  [[nodiscard]] std::int64_t names_bytes() const;
   [[nodiscard]] ArchiveMember renamed(ArchiveMember member) const;
   void check_name(const std::string& name, const std::string& output_name);
   Waiting& wait(Waiting part);

@@ -157,7 +157,8 @@ class ArrayBatch {
 
 }  // namespace
 
-BatchThreads::BatchThreads(std::string device, int threads) : device_(std::move(device)), count_(threads) {}
+BatchThreads::BatchThreads(std::string device, int threads, std::int64_t device_memory_bytes)
+    : device_(std::move(device)), count_(threads), device_memory_bytes_(device_memory_bytes) {}
 
 Runner& BatchThreads::runner() {
   make_runners(1);
@@ -186,7 +187,8 @@ void BatchThreads::make_runners(int active) {
   if (each != threads_each_) runners_.clear();
   threads_each_ = each;
   while (std::ssize(runners_) < active)
-    runners_.push_back(std::make_unique<Runner>(RunnerSettings{.device = device_, .threads = each}));
+    runners_.push_back(std::make_unique<Runner>(
+        RunnerSettings{.device = device_, .threads = each, .device_memory_bytes = device_memory_bytes_}));
 }
 
 BatchedArrays run_array_batch(std::span<const ArraySource> sources, ArrayPlans& plans,

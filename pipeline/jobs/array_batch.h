@@ -30,8 +30,9 @@ namespace imgpipe {
 // The threads that share a batch, each with a runner. Used by one batch at a time.
 class BatchThreads {
  public:
-  // `device` as in RunnerSettings; threads: 1..kMaxThreads. Throws like Runner().
-  BatchThreads(std::string device, int threads);
+  // `device` and `device_memory_bytes`, the limit of each runner, as in RunnerSettings; threads:
+  // 1..kMaxThreads. Throws like Runner().
+  BatchThreads(std::string device, int threads, std::int64_t device_memory_bytes = 0);
 
   // Returns the runner for a single image, which all threads share.
   [[nodiscard]] Runner& runner();
@@ -46,6 +47,7 @@ class BatchThreads {
 
   const std::string device_;
   const int count_;
+  const std::int64_t device_memory_bytes_;
   std::unique_ptr<HostThreads> threads_;  // made for the first batch of several images
   int threads_each_ = 0;
   std::vector<std::unique_ptr<Runner>> runners_;

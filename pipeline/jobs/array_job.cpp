@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "images/image.h"
+#include "images/memory/available_memory.h"
 #include "kernels/stage.h"
 #include "pipeline/host/chained_run.h"
 
@@ -42,12 +43,16 @@ std::int64_t ArrayJob::needed_bytes(int threads) const {
                                       .reader = reader_ ? *reader_ : *of_pixels,
                                       .source_in_memory = !reader_,
                                       .target_in_memory = true};
-  return chains_need(request).with_threads(threads) + result().frame.bytes();
+  return chains_need(request).with_threads(threads) + result().frame.bytes() +
+         (plan_->splits ? plan_->plan.output.bytes() : 0);
 }
 
 void ArrayJob::run(Runner& runner, HostView out, RunReport* report) {
   Image interleaved;
-  if (plan_->splits) interleaved = Image(plan_->plan.output);
+  if (plan_->splits) {
+    check_available(plan_->plan.output.bytes());
+    interleaved = Image(plan_->plan.output);
+  }
   const HostView target = plan_->splits ? interleaved.untyped_view() : out;
   if (reader_)
     runner.run(std::move(reader_), plan_->plan, target, report);

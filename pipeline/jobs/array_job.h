@@ -14,10 +14,14 @@
 namespace imgpipe {
 
 struct ArraySource {
-  // Opens a file; its bytes stay valid until the job has run. Empty: the image is `pixels`.
+  // Opens a file; its bytes stay valid until `close`. Empty: the image is `pixels`.
   std::function<std::unique_ptr<Reader>(const DecodeOptions&)> open{};
-  // Frees the bytes that `open` made, once their job has ended; may be empty.
+  // Frees the bytes that `open` made, once their reader has ended; may be empty. The file can be opened
+  // again.
   std::function<void()> close{};
+  // Whether the file that `open` opened is still open, because the reader reads its rows from the disk; may
+  // be empty.
+  std::function<bool()> is_on_disk{};
   ConstHostView pixels{};
   std::optional<Box> box{};  // the part of the image that the stages get
   bool flip = false;         // mirrors the result horizontally, before normalize

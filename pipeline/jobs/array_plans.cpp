@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <mutex>
 #include <string>
 #include <utility>
 
 #include "images/error.h"
 #include "kernels/stage.h"
 #include "pipeline/memory_need.h"
+#include "pipeline/threads/fork_mutex.h"
 
 namespace imgpipe {
 namespace {
@@ -74,7 +76,7 @@ std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for(const Shape& image, bool f
 }
 
 std::shared_ptr<const ArrayPlan> ArrayPlans::find(const Shape& image, bool flip) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(fork_mutex());
   const auto found = std::ranges::find_if(
       kept_, [&](const Entry& entry) { return entry.image == image && entry.flip == flip; });
   if (found == kept_.end()) return nullptr;
@@ -86,7 +88,7 @@ void ArrayPlans::keep(Entry entry) {
   std::list<Entry> surplus;  // destroyed without the lock
   std::list<Entry> added;
   added.push_back(std::move(entry));
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(fork_mutex());
   kept_bytes_ += added.front().bytes;
   kept_.splice(kept_.begin(), added);
   while (kept_.size() > 1 && (kept_.size() > kMaxPlans || kept_bytes_ > kMaxPlanBytes)) {

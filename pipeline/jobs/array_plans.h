@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -82,7 +81,7 @@ class ArrayPlans {
 
   const ArrayStages stages_;
   std::vector<StageRequest> flipped_;  // with the flip
-  std::mutex mutex_;
+  // Guarded by fork_mutex().
   std::list<Entry> kept_;  // most recently used first
   std::int64_t kept_bytes_ = 0;
 };

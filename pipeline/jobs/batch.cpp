@@ -6,50 +6,21 @@
 #include <limits>
 #include <mutex>
 #include <thread>
-#include <unordered_map>
 #include <utility>
 
-#include "images/files/output_file.h"
-#include "images/memory/available_memory.h"
 #include "images/memory/block_pool.h"
 #include "images/text.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/error_of.h"
-#include "pipeline/file_encoding.h"
 #include "pipeline/host/scarce_memory.h"
 #include "pipeline/jobs/batch_pages.h"
 #include "pipeline/jobs/batch_queue.h"
 #include "pipeline/jobs/batch_threads.h"
+#include "pipeline/jobs/growing_items.h"
 #include "pipeline/jobs/lane_scheduler.h"
 #include "pipeline/jobs/output_directories.h"
 
 namespace imgpipe {
-
-namespace {
-
-// The items of a list that grows, each until its image ends. Thread-safe.
-class GrowingItems {
- public:
-  void add(BatchItem item) {
-    const std::lock_guard lock(mutex_);
-    items_.emplace(next_++, std::move(item));
-  }
-  [[nodiscard]] BatchItem at(std::size_t index) const {
-    const std::lock_guard lock(mutex_);
-    return items_.at(index);
-  }
-  void remove(std::size_t index) noexcept {
-    const std::lock_guard lock(mutex_);
-    items_.erase(index);
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::size_t next_ = 0;
-  std::unordered_map<std::size_t, BatchItem> items_;
-};
-
-}  // namespace
 
 class Batch::Work {
  public:
@@ -227,11 +198,7 @@ class Batch::Work {
     entry->result.input_bytes = image.input_bytes();
     image.make_plan();
     image.make_output();
-    entry->result.output = image.output_shape();
-    entry->result.tensor = image.plan().tensor;
-    entry->result.depth_loss = image.depth_loss();
-    entry->result.unpreserved_profile = image.unpreserved_profile();
-    entry->result.unpreserved_metadata = image.unpreserved_metadata();
+    record_output(*entry);
     keep_warnings(*entry);
     naming(image.files().input_name, [&] { lanes_.choose_route(*entry); });
     entry->need = need_of(*entry, *memory_engine_);
@@ -248,10 +215,7 @@ class Batch::Work {
   // begins again later.
   bool read(EntryPointer& entry) {
     ImageJob& image = *entry->job;
-    const ImageFiles& files = image.files();
-    PendingInput input = files.content != nullptr
-                             ? PendingInput(InputFile(files.content))
-                             : PendingInput(files.input, settings_.decode, InputKind::regular_only);
+    PendingInput input = pending_input(image.files(), settings_.decode);
     const std::int64_t file_bytes = input.held_bytes();
     refuse_beyond_limit(image, file_bytes);
     if (!queue_.may_read(entry, file_bytes)) return false;
@@ -295,14 +259,6 @@ class Batch::Work {
     lanes_.push(std::move(entry));
   }
 
-  // Returns the time of work that a worker did in place of a lane.
-  static std::int64_t work_of_a_lane(const BatchResult& result) {
-    std::int64_t ns = 0;
-    for (const Part part : {Part::decode, Part::kernels, Part::encode})
-      ns += result.busy[static_cast<std::size_t>(part)];
-    return ns;
-  }
-
   void encode(EntryPointer& entry, int threads) {
     HostThreads host(threads);
     const std::vector<OutputRecord::Part>& made = entry->job->lane_image().coded.made.parts;
@@ -318,19 +274,12 @@ class Batch::Work {
     finish(entry);
   }
 
-  // ---- ends ------------------------------------------------------------------------------------------
-
   void end_threads() {
     queue_.stop();
     for (std::thread& finder : finder_) finder.join();
     lanes_.end_finding();  // a no-op unless the finder never ran
     for (std::thread& worker : workers_) worker.join();
     lanes_.end();
-  }
-
-  static void keep_warnings(BatchEntry& entry) {
-    entry.result.warnings.clear();
-    for (ImageNote& note : warnings_of(*entry.job)) entry.result.warnings.push_back(std::move(note.text));
   }
 
   void fail_input(EntryPointer entry, const Error& error) noexcept {
@@ -361,7 +310,7 @@ class Batch::Work {
     }
     // The actions within error_of() are skipped if memory for them is not available.
     std::optional<Error> left_out = error_of([&] {
-      if (entry->assistance != nullptr) lanes_.assisted(work_of_a_lane(result));
+      if (entry->assistance != nullptr) lanes_.assisted(lane_work_ns(result));
     });
     if (!result.failed && !settings_.pages && !entry->to_lane && !entry->in_bands())
       lanes_.record_host_image(result);

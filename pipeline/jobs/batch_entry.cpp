@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "images/codecs/jpeg/jpeg_scan.h"
 #include "images/codecs/jpeg/staged_scan.h"
@@ -37,6 +38,11 @@ ImageFiles image_files(const BatchItem& item, std::size_t number) {
           .content = item.content,
           .stays_in_memory = item.stays_in_memory,
           .made_of = item.made_of};
+}
+
+PendingInput pending_input(const ImageFiles& files, const DecodeOptions& options) {
+  if (files.content != nullptr) return PendingInput(InputFile(files.content));
+  return {files.input, options, InputKind::regular_only};
 }
 
 std::optional<Part> part_of(const Span& span) {
@@ -95,6 +101,28 @@ std::vector<ImageNote> warnings_of(const ImageJob& image) {
     return note.about == ImageNote::About::depth || is_notice(note.about);
   });
   return notes;
+}
+
+void keep_warnings(BatchEntry& entry) {
+  entry.result.warnings.clear();
+  for (ImageNote& note : warnings_of(*entry.job)) entry.result.warnings.push_back(std::move(note.text));
+}
+
+void record_output(BatchEntry& entry) {
+  const ImageJob& image = *entry.job;
+  BatchResult& result = entry.result;
+  result.output = image.output_shape();
+  result.tensor = image.plan().tensor;
+  result.depth_loss = image.depth_loss();
+  result.unpreserved_profile = image.unpreserved_profile();
+  result.unpreserved_metadata = image.unpreserved_metadata();
+}
+
+std::int64_t lane_work_ns(const BatchResult& result) {
+  std::int64_t ns = 0;
+  for (const Part part : {Part::decode, Part::kernels, Part::encode})
+    ns += result.busy[static_cast<std::size_t>(part)];
+  return ns;
 }
 
 void add_up_times(BatchEntry& entry) {

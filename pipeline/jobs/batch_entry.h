@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "images/formats/pending_input.h"
 #include "pipeline/jobs/batch.h"
 #include "pipeline/jobs/host_assist.h"
 #include "pipeline/jobs/image_job.h"
@@ -35,6 +36,9 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 // The input and output of item `number`, with their names in messages.
 [[nodiscard]] ImageFiles image_files(const BatchItem& item, std::size_t number);
 
+// The bytes in memory, or the file.
+[[nodiscard]] PendingInput pending_input(const ImageFiles& files, const DecodeOptions& options);
+
 // The part that a span's time belongs to; nullopt: none.
 [[nodiscard]] std::optional<Part> part_of(const Span& span);
 
@@ -54,6 +58,15 @@ using EntryPointer = std::unique_ptr<BatchEntry>;
 // The notes that a batch reports as warnings. Deep samples, and profiles and metadata that are not preserved,
 // are excluded: the batch's summary counts them.
 [[nodiscard]] std::vector<ImageNote> warnings_of(const ImageJob& image);
+
+// Copies them to the result, in place of the former ones.
+void keep_warnings(BatchEntry& entry);
+
+// Copies the properties of the planned output to the result.
+void record_output(BatchEntry& entry);
+
+// The time of an ended image's work that a lane would have done.
+[[nodiscard]] std::int64_t lane_work_ns(const BatchResult& result);
 
 // Derives BatchResult::end_ns, busy, lane_busy and on_lane of an ended image from its timeline.
 void add_up_times(BatchEntry& entry);

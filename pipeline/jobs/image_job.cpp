@@ -69,13 +69,14 @@ void ImageJob::open() {
 
 void ImageJob::make_plan() {
   naming(files_.input_name, [&] {
-    image_.plan = imgpipe::make_plan(settings_.stages, header_.shape, settings_.fuse,
-                                     settings_.decode.max_pixels, format_info(files_.format).written_bits);
+    image_.plan = std::make_shared<const Plan>(imgpipe::make_plan(settings_.stages, header_.shape,
+                                                                  settings_.fuse, settings_.decode.max_pixels,
+                                                                  format_info(files_.format).written_bits));
   });
   const bool cut_down = header_.bits_per_sample > 8 && !is_wide(header_.shape.sample);
-  depth_loss_ = cut_down              ? DepthLoss::at_reading
-                : image_.plan.reduced ? DepthLoss::at_encoding
-                                      : DepthLoss::none;
+  depth_loss_ = cut_down               ? DepthLoss::at_reading
+                : image_.plan->reduced ? DepthLoss::at_encoding
+                                       : DepthLoss::none;
 }
 
 // Returns the metadata to preserve; sets lost_profile_ and lost_metadata_. The input file must still be held.
@@ -85,10 +86,10 @@ std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
   ImageChanges use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
-  use.reshaped = reshape_reason(image_.plan.input, output_shape_, use.applied != Orientation::upright);
+  use.reshaped = reshape_reason(image_.plan->input, output_shape_, use.applied != Orientation::upright);
   const std::string file_name = std::filesystem::path(files_.input).filename().string();
   use.file_name = file_name;
-  for (const Operation& operation : image_.plan.operations) {
+  for (const Operation& operation : image_.plan->operations) {
     const FrameType &in = operation.in, &out = operation.out;
     const bool resized = in.width != out.width || in.height != out.height;
     const Effect effect = operation.stage->effect;
@@ -106,19 +107,19 @@ std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
 }
 
 void ImageJob::make_output() {
-  const Shape& shape = image_.plan.output;
+  const Shape& shape = image_.plan->output;
   has_alpha_ = shape.has_alpha();
   if (settings_.make_row_consumer) {
     output_shape_ = shape;
     lost_profile_ = header_.profile;
-    consumer_ = naming(files_.input_name, [&] { return settings_.make_row_consumer(files_, image_.plan); });
+    consumer_ = naming(files_.input_name, [&] { return settings_.make_row_consumer(files_, plan()); });
     writer_ = std::move(consumer_.writer);
     return;
   }
   naming(files_.output_name, [&] {
-    output_shape_ = storable_shape(files_.format, shape, image_.plan.tensor.has_value());
+    output_shape_ = storable_shape(files_.format, shape, image_.plan->tensor.has_value());
     EncodeOptions encode = settings_.encode;
-    encode.tensor = image_.plan.tensor;
+    encode.tensor = image_.plan->tensor;
     encode.mark = mark();
     encode.metadata = preserved_metadata();
     if (files_.page) stack_ = files_.page->stack;
@@ -133,12 +134,12 @@ void ImageJob::make_output() {
 }
 
 MemoryEstimateRequest ImageJob::memory_estimate_request() const {
-  return {image_.plan, *reader_, writer_.get(), sink_ != nullptr};
+  return {plan(), *reader_, writer_.get(), sink_ != nullptr};
 }
 
 Outcome ImageJob::run(Engine& engine, Job job) {
   job.reader = std::move(reader_);
-  job.plan = std::move(image_.plan);
+  job.plan = plan();
   job.timeline = std::move(image_.timeline);
   job.writer = std::move(writer_);
   job.sink = sink_;
@@ -174,9 +175,9 @@ Image ImageJob::decode_by_library(Timeline& timeline) const {
 
 void ImageJob::decode(std::pmr::memory_resource* memory) {
   naming(files_.input_name, [&] {
-    const std::int64_t bytes = image_.plan.input.bytes();
+    const std::int64_t bytes = image_.plan->input.bytes();
     check_available(bytes + reader_->working_bytes(true));
-    image_.source = Image(image_.plan.input, memory);
+    image_.source = Image(image_.plan->input, memory);
     auto span = image_.timeline.span("decode", SpanKind::host, bytes);
     reader_->read_rows(image_.source.untyped_view());
     span.set_name(decode_row(*reader_));

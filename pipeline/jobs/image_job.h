@@ -165,7 +165,7 @@ class ImageJob {
   [[nodiscard]] const ImageFiles& files() const { return files_; }
   [[nodiscard]] Mark mark() const;  // of the output, after read()
   [[nodiscard]] Timeline& timeline() { return image_.timeline; }
-  [[nodiscard]] const Plan& plan() const { return image_.plan; }  // valid until run()
+  [[nodiscard]] const Plan& plan() const { return *image_.plan; }  // after make_plan()
   [[nodiscard]] const ImageHeader& header() const { return header_; }
   [[nodiscard]] Shape output_shape() const { return output_shape_; }
   // After make_output(): the name of a profile, and the other metadata, that is not preserved; empty if none.

@@ -18,6 +18,9 @@ constexpr std::size_t kGroupImages = 128;
 // Fewer images are not worth a group, even if other threads are idle.
 constexpr std::size_t kLeastImages = 16;
 
+// The files of more images than these are opened twice: to plan the images, and for their group.
+constexpr int kMaxOpenImages = 1024;
+
 // An image that a lane processes.
 struct StagedImage {
   std::size_t index = 0;
@@ -47,11 +50,14 @@ class LaneBatches::Run {
       if (source.open) {
         readers_[i] = source.open(request_.decode);
         shape = readers_[i]->header().shape;
+        if (open_images_++ >= kMaxOpenImages || (source.is_on_disk && source.is_on_disk())) close(i);
       }
       image.plan =
           source.box ? request_.plans->plan_for_box(shape, *source.box) : request_.plans->plan_for(shape);
     });
-    if (image.error) image.plan.reset();
+    if (!image.error) return;
+    image.plan.reset();
+    close(i);
   }
 
   // Divides the planned images into groups that fit a lane's share of memory; returns their number.
@@ -78,21 +84,36 @@ class LaneBatches::Run {
 
   // Processes a group. Throws Error(device).
   void process(std::size_t group) {
-    std::vector<StagedImage> staged;
-    for (const std::size_t i : groups_[group]) prepare(i, true, staged);
-    send(staged);
+    {
+      std::vector<StagedImage> staged;
+      for (const std::size_t i : groups_[group]) prepare(i, true, staged);
+      send(staged);
+    }
+    for (const std::size_t i : groups_[group]) close(i);
   }
 
  private:
+  void close(std::size_t i) {
+    readers_[i].reset();
+    if (images_[i].source.close) images_[i].source.close();
+  }
+
+  void reopen(std::size_t i) {
+    readers_[i] = images_[i].source.open(request_.decode);
+    if (readers_[i]->header().shape != images_[i].plan->plan.input)
+      throw Error(ErrorKind::input, "the file was changed while it was read");
+  }
+
   // Stages a JPEG, or decodes other images, and adds it to `staged`.
   void prepare(std::size_t i, bool may_stage, std::vector<StagedImage>& staged) {
     LaneBatchImage& image = images_[i];
     StagedImage one;
     one.index = i;
-    one.reader = std::move(readers_[i]);
     image.error = error_of([&] {
+      if (image.source.open && !readers_[i]) reopen(i);
+      one.reader = std::move(readers_[i]);
       LaneImage& lane_image = one.image;
-      lane_image.shared_plan = std::shared_ptr<const Plan>(image.plan, &image.plan->plan);
+      lane_image.plan = std::shared_ptr<const Plan>(image.plan, &image.plan->plan);
       lane_image.device_result = {
           .data = image.result, .planar = image.plan->splits, .mirrored = image.source.flip};
       lane_image.device_source = image.device_pixels;
@@ -105,10 +126,12 @@ class LaneBatches::Run {
       if (!one.reader) return;
       if (may_stage) lane_image.coded.jpeg = stage_jpeg(*one.reader, memory);
       if (lane_image.coded.jpeg) return;
-      check_available(one.reader->working_bytes(true) + lane_image.used_plan().input.bytes());
-      lane_image.source = Image(lane_image.used_plan().input, &memory);
+      check_available(one.reader->working_bytes(true) + lane_image.plan->input.bytes());
+      lane_image.source = Image(lane_image.plan->input, &memory);
       one.reader->read_rows(lane_image.source.untyped_view());
       image.warnings = one.reader->warnings();
+      one.reader.reset();
+      close(i);
     });
     if (!image.error) staged.push_back(std::move(one));
   }
@@ -184,6 +207,7 @@ class LaneBatches::Run {
   std::span<LaneBatchImage> images_;
   const LaneBatchRequest& request_;
   std::vector<std::unique_ptr<Reader>> readers_;
+  std::atomic<int> open_images_ = 0;
   std::vector<std::vector<std::size_t>> groups_;
 };
 
@@ -296,6 +320,7 @@ void LaneBatches::use_alone(const std::function<void(Lane&)>& work) {
 
 void LaneBatches::limit_memory(std::int64_t bytes) {
   const std::lock_guard lock(mutex_);
+  if (bytes < settings_.memory_bytes) release_idle_lanes();
   settings_.memory_bytes = bytes;
 }
 
@@ -303,10 +328,13 @@ void LaneBatches::trim() {
   std::multimap<int, std::unique_ptr<HostThreads>> ended;  // joined without the lock
   const std::lock_guard lock(mutex_);
   ended.swap(idle_threads_);
-  if (!alone_) {
-    for (const auto& lane : idle_) lane->release_memory();
-  }
+  release_idle_lanes();
   release_idle(*settings_.memory);
+}
+
+void LaneBatches::release_idle_lanes() {
+  if (alone_) return;
+  for (const auto& lane : idle_) lane->release_memory();
 }
 
 }  // namespace imgpipe

@@ -70,6 +70,7 @@ class LaneBatches {
   // Error(device), and the exceptions of LaneBatchRequest::allocate.
   void run(std::span<LaneBatchImage> images, const LaneBatchRequest& request);
 
+  // Images in progress keep to the former limit.
   void limit_memory(std::int64_t bytes);
   // Frees the memory of idle lanes, and idle threads.
   void trim();
@@ -88,6 +89,7 @@ class LaneBatches {
     const std::lock_guard lock(mutex_);
     return share();
   }
+  void release_idle_lanes();  // under mutex_
   using Threads = std::unique_ptr<HostThreads, std::function<void(HostThreads*)>>;
   // The deleter keeps the threads for a later call.
   [[nodiscard]] Threads take_threads(int count);

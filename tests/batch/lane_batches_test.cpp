@@ -27,6 +27,13 @@ namespace {
 
 constexpr const char* kEachStages = "gray,contrast";
 
+std::vector<std::byte> encoded(Format format, const Shape& shape) {
+  const Image image = synthesize(parse_pattern("photo"), shape, 7);
+  const auto writer = make_writer(format, shape);
+  writer->write_rows(image.untyped_view());
+  return writer->finish().joined();
+}
+
 class LaneBatchesTest : public BatchTest {
  protected:
   void SetUp() override {
@@ -149,6 +156,71 @@ TEST_F(LaneBatchesTest, ConcurrentCallsShareLanes) {
   for (const auto& result : results) expect_right(result);
   shared.trim();
   expect_right(run(shared, 2));
+}
+
+// Counts the files of a list that are open.
+class OpenFiles {
+ public:
+  ArraySource source(const std::vector<std::byte>& file, bool is_on_disk) {
+    const auto is_open = std::make_shared<bool>(false);
+    return {.open =
+                [this, &file, is_open](const DecodeOptions& options) {
+                  EXPECT_FALSE(std::exchange(*is_open, true));
+                  const int open = ++open_;
+                  for (int most = most_; open > most && !most_.compare_exchange_weak(most, open);) {
+                  }
+                  return open_reader(file, options);
+                },
+            .close = [this, is_open] { open_ -= std::exchange(*is_open, false) ? 1 : 0; },
+            .is_on_disk = [is_on_disk] { return is_on_disk; }};
+  }
+  [[nodiscard]] int open() const { return open_; }
+  [[nodiscard]] int most() const { return most_; }
+
+ private:
+  std::atomic<int> open_ = 0, most_ = 0;
+};
+
+TEST_F(LaneBatchesTest, FewFilesAreOpenAtOnce) {
+  files_ = {encoded(Format::pgm, {3, 5, 1}),
+            encoded(Format::jpeg, {9, 8, 3}),
+            {std::byte{'x'}},
+            encoded(Format::png, {1, 7, 3})};
+  constexpr int kThreads = 3;
+  for (const auto& [is_on_disk, most] : {std::pair{false, 1024 + kThreads * 128}, {true, kThreads}}) {
+    if (is_on_disk) files_.erase(files_.begin() + 1);  // JPEG files are never read from the disk
+    const std::vector<Result> wanted = run(batches({}), 1);
+    OpenFiles files;
+    std::vector<LaneBatchImage> images(3000);
+    for (std::size_t i = 0; i < images.size(); ++i)
+      images[i].source = files.source(files_[i % files_.size()], is_on_disk);
+    std::vector<Result> results(images.size());
+    batches({.group = 128, .codecs = !is_on_disk}).run(images, request(images, results, kThreads));
+    EXPECT_EQ(files.open(), 0);
+    EXPECT_LE(files.most(), most);
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      const Result& one = wanted[i % wanted.size()];
+      EXPECT_EQ(images[i].error ? images[i].error->what() : "", one.error);
+      if (one.error.empty()) EXPECT_TRUE(results[i].bytes == one.bytes) << i;
+    }
+  }
+}
+
+TEST_F(LaneBatchesTest, AFileThatChangesFailsAlone) {
+  const std::vector<std::byte> small = encoded(Format::pgm, {3, 5, 1}),
+                               large = encoded(Format::pgm, {4, 5, 1});
+  std::vector<LaneBatchImage> images(2);
+  int opened = 0;
+  images[0].source = {
+      .open =
+          [&](const DecodeOptions& options) { return open_reader(opened++ == 0 ? small : large, options); },
+      .is_on_disk = [] { return true; }};
+  images[1].source = {.open = [&](const DecodeOptions& options) { return open_reader(small, options); }};
+  std::vector<Result> results(images.size());
+  batches({}).run(images, request(images, results, 1));
+  ASSERT_TRUE(images[0].error);
+  EXPECT_STREQ(images[0].error->what(), "the file was changed while it was read");
+  EXPECT_FALSE(images[1].error);
 }
 
 TEST_F(LaneBatchesTest, BoxesFlipsAndPlanes) {

@@ -251,9 +251,10 @@ class DrivenLane {
     Group& group = groups_[slot];
     for (std::size_t i = 0; i < images; ++i) {
       LaneImage image;
-      image.plan = make_plan(parse_stages("gray,hist,contrast,smooth"), shape, true);
-      image.coded = coded_image_for(make_writer(Format::png, image.plan.output).get());
-      image.source = Image(image.plan.input, memory_.get());
+      image.plan =
+          std::make_shared<const Plan>(make_plan(parse_stages("gray,hist,contrast,smooth"), shape, true));
+      image.coded = coded_image_for(make_writer(Format::png, image.plan->output).get());
+      image.source = Image(image.plan->input, memory_.get());
       fill({frame_type_of(shape), {image.source.view(), {}, {}, {}}}, "noise", i);
       group.images.push_back(std::move(image));
     }

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <cuda_runtime.h>
@@ -18,6 +20,9 @@
 #include "pipeline/cuda/pinned_memory.h"
 #include "pipeline/device.h"
 #include "pipeline/lane.h"
+#include "pipeline/plan.h"
+#include "pipeline/result_memory.h"
+#include "pipeline/stage_list.h"
 #include "pipeline/threads/thread_start.h"
 #include "tests/cuda_stand_in/stand_in_runtime.h"
 #include "tests/support/plan_record.h"
@@ -155,6 +160,119 @@ TEST_F(CudaStandIn, LanesRestoreTheCallersDevice) {
   const auto lanes = make_cuda_lanes(devices, 1, make_lane_memory(0));
   EXPECT_THROW(lanes.front()->start(), Error) << "the stand-in makes no streams";
   EXPECT_EQ(runtime.devices_set, (std::vector<int>{1, 0}));
+}
+
+TEST_F(CudaStandIn, SlotsOfALaneShareItsMemory) {
+  runtime.mode = StandInMode::runs;
+  const auto memory = make_lane_memory(1 << 20);
+  const std::vector<int> devices{0};
+  const auto lanes = make_cuda_lanes(devices, 2, memory);
+  Lane& lane = *lanes.front();
+  const auto used = [] { return (std::int64_t{1} << 40) - static_cast<std::int64_t>(runtime.free_bytes); };
+  const auto launch = [&](std::size_t slot, LaneImage& image, std::int64_t height) {
+    image.plan = std::make_shared<const Plan>(make_plan(parse_stages("invert"), {1000, height, 3}));
+    image.source = Image(image.plan->input, memory.get());
+    LaneImage* const group[]{&image};
+    lane.launch(slot, group);
+  };
+  const auto finish = [&](std::size_t slot, LaneImage& image) {
+    LaneImage* const group[]{&image};
+    lane.finish(slot, group);
+  };
+  LaneImage first, second;
+  lane.limit_memory(std::int64_t{1} << 30);
+  lane.start();
+  launch(0, first, 4000);
+  finish(0, first);
+  const std::int64_t one = used();
+  lane.release_memory();
+  EXPECT_EQ(used(), 0);
+
+  const std::int64_t limit = one + one / 2;
+  lane.limit_memory(limit);
+  EXPECT_LE(lane.most().pixels * 2, limit / 3) << "a group of every slot fits";
+  launch(0, first, 4000);
+  EXPECT_THROW(launch(1, second, 4000), Error);
+  EXPECT_LE(used(), limit);
+  launch(1, second, 500);
+  EXPECT_LE(used(), limit);
+  finish(0, first);
+  finish(1, second);
+  lane.limit_memory(one / 2);
+  EXPECT_THROW(launch(1, second, 500), Error) << "slot 0 keeps more";
+  launch(0, first, 500);
+  EXPECT_LE(used(), one / 2) << "the slot frees its memory above the limit";
+  finish(0, first);
+}
+
+class StandInResults : public CudaStandIn {
+ protected:
+  StandInResults() {
+    runtime.mode = StandInMode::runs;
+    results_ = make_result_memory(0);
+    runtime.logging_thread = std::this_thread::get_id();
+    runtime.calls.clear();
+  }
+  [[nodiscard]] static std::size_t used() { return (std::size_t{1} << 40) - runtime.free_bytes; }
+
+  std::unique_ptr<ResultMemory> results_;
+};
+
+TEST_F(StandInResults, DroppingOneMakesNoCalls) {
+  auto block = results_->take(1000);
+  const std::byte* const data = block->data();
+  runtime.calls.clear();
+  block.reset();
+  EXPECT_EQ(runtime.calls, std::vector<std::string>()) << "any could invalidate a captured graph";
+  runtime.query_status = cudaErrorNotReady;
+  const auto other = results_->take(1000);
+  EXPECT_NE(other->data(), data) << "other work may still use the block";
+  EXPECT_EQ(runtime.context_records, 1);
+  runtime.query_status = cudaSuccess;
+  EXPECT_EQ(results_->take(1000)->data(), data);
+}
+
+TEST_F(StandInResults, NothingIsRecordedDuringACaptureOfABlockingStream) {
+  auto block = results_->take(1000);
+  const std::byte* const data = block->data();
+  block.reset();
+  runtime.legacy_capture = cudaErrorStreamCaptureImplicit;
+  auto other = results_->take(1000);
+  results_->trim();
+  EXPECT_EQ(runtime.context_records, 0);
+  EXPECT_NE(other->data(), data);
+  EXPECT_EQ(runtime.last_error, cudaSuccess) << "the caller's next launch would report it";
+  runtime.legacy_capture = cudaSuccess;
+  EXPECT_EQ(results_->take(1000)->data(), data);
+  EXPECT_EQ(runtime.context_records, 1);
+}
+
+TEST_F(StandInResults, ManyDroppedAreFreedAtOnce) {
+  constexpr std::size_t kEach = std::size_t{4} << 20;
+  results_->limit_idle(2 * kEach);
+  for (const bool busy : {false, true}) {
+    runtime.query_status = busy ? cudaErrorNotReady : cudaSuccess;
+    std::vector<std::shared_ptr<ResultBlock>> blocks;
+    for (int i = 0; i < 10; ++i) blocks.push_back(results_->take(kEach));
+    while (!blocks.empty()) blocks.pop_back();
+    EXPECT_EQ(used() <= 4 * kEach, !busy) << used();
+    runtime.query_status = cudaSuccess;
+    results_->trim();
+    EXPECT_EQ(used(), 0U);
+  }
+}
+
+TEST_F(StandInResults, AllocationsDoNotDisturbACapture) {
+  runtime.modes_in_calls.clear();
+  (void)results_->take(1000);
+  results_->trim();
+  EXPECT_EQ(runtime.modes_in_calls, std::vector(2, cudaStreamCaptureModeRelaxed));
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeThreadLocal;
+  (void)cudaThreadExchangeStreamCaptureMode(&mode);
+  EXPECT_EQ(mode, cudaStreamCaptureModeGlobal) << "the thread's mode is unchanged";
+  (void)results_->take(1000);
+  (void)cudaThreadExchangeStreamCaptureMode(&mode);
+  EXPECT_EQ(mode, cudaStreamCaptureModeThreadLocal);
 }
 
 TEST_F(CudaStandIn, ListingDevicesLeavesNoError) {

@@ -278,7 +278,7 @@ std::string lane_text(std::span<const Case> cases, std::span<const Input> inputs
         LaneImage& image = images[k];
         BandedLog log;
         Job job = job_of(cases[k], inputs[k], log);
-        image.plan = std::move(job.plan);
+        image.plan = std::make_shared<const Plan>(std::move(job.plan));
         image.coded = coded_image_for(job.writer.get());
         if (cases[k].coded) image.coded.jpeg = stage_jpeg(*job.reader, *memory);
         if (!cases[k].coded) {

@@ -173,7 +173,8 @@ TEST_F(SeveralResults, ALaneRefusesThem) {
   const auto lanes = make_cuda_lanes(devices, 1, memory);
   lanes.front()->start();
   LaneImage one;
-  one.plan = make_branched_plan(std::vector<std::string_view>{"gray", "none"}, kShape);
+  one.plan =
+      std::make_shared<const Plan>(make_branched_plan(std::vector<std::string_view>{"gray", "none"}, kShape));
   one.source = Image(kShape, memory.get());
   LaneImage* const group[]{&one};
   EXPECT_THROW(lanes.front()->launch(0, group), std::logic_error);

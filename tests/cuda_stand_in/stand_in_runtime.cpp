@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <string_view>
+#include <utility>
 
+#include <cuda.h>
 #include <gtest/gtest.h>
 
 #include "kernels/jpeg/entropy_layout.h"
@@ -19,6 +22,8 @@ namespace {
 
 constexpr std::size_t kMemory = std::size_t{1} << 30;       // the first block's address
 constexpr std::size_t kSharedBlock = std::size_t{8} << 20;  // DeviceArena's block for small allocations
+
+thread_local cudaStreamCaptureMode capture_mode = cudaStreamCaptureModeGlobal;
 
 std::string digest_of_rows(const void* from, std::size_t stride, std::size_t width, std::size_t height) {
   std::uint32_t hash = 2166136261U;  // FNV-1a
@@ -38,6 +43,18 @@ void put_results(void* to, std::size_t bytes) {
   const std::uint32_t verdict = runtime.is_intact ? entropy::kIntact : 0;
   if (bytes == sizeof verdict) std::memcpy(to, &verdict, bytes);
   if (bytes == sizeof runtime.scan_bytes) std::memcpy(to, &runtime.scan_bytes, bytes);
+}
+
+// The driver's functions.
+CUresult get_current_context(CUcontext* context) {
+  *context = nullptr;
+  return CUDA_SUCCESS;
+}
+CUresult record_context(CUcontext, CUevent) {
+  const std::lock_guard lock(runtime.mutex);
+  ++runtime.context_records;
+  runtime.log("mark all work");
+  return CUDA_SUCCESS;
 }
 
 cudaError_t done(const std::string& call) {
@@ -71,6 +88,9 @@ void StandInRuntime::reset() {
   mallocs = first_failing_malloc = last_failing_malloc = 0;
   is_intact = true;
   scan_bytes = 0;
+  context_records = 0;
+  query_status = legacy_capture = cudaSuccess;
+  modes_in_calls.clear();
   logging_thread = {};
   calls.clear();
   is_starting = false;
@@ -201,6 +221,7 @@ cudaError_t cudaMalloc(void** block, std::size_t bytes) {
     return cudaSuccess;
   }
   ++runtime.mallocs;
+  runtime.modes_in_calls.push_back(imgpipe::test::capture_mode);
   const bool fails = bytes > runtime.free_bytes || (runtime.mallocs >= runtime.first_failing_malloc &&
                                                     runtime.mallocs <= runtime.last_failing_malloc);
   runtime.log((fails ? "no malloc " : "malloc ") + std::to_string(bytes));
@@ -211,7 +232,9 @@ cudaError_t cudaMalloc(void** block, std::size_t bytes) {
   return cudaSuccess;
 }
 cudaError_t cudaFree(void* block) {
+  if (block == nullptr) return cudaSuccess;
   const std::lock_guard lock(runtime.mutex);
+  runtime.modes_in_calls.push_back(imgpipe::test::capture_mode);
   const auto found = runtime.memory.find(block);
   if (found == runtime.memory.end()) return cudaErrorUnknown;
   runtime.log("free " + std::to_string(found->second));
@@ -278,6 +301,28 @@ cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
 cudaError_t cudaEventSynchronize(cudaEvent_t) {
   const std::lock_guard lock(runtime.mutex);
   return done("wait for a mark");
+}
+cudaError_t cudaEventQuery(cudaEvent_t) {
+  const std::lock_guard lock(runtime.mutex);
+  runtime.log("query");
+  return runtime.failed(runtime.query_status);
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  const std::lock_guard lock(runtime.mutex);
+  *status = cudaStreamCaptureStatusNone;
+  return runtime.failed(runtime.legacy_capture);
+}
+cudaError_t cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
+  std::swap(*mode, imgpipe::test::capture_mode);
+  return cudaSuccess;
+}
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned, unsigned long long,
+                                             cudaDriverEntryPointQueryResult* result) {
+  *result = cudaDriverEntryPointSuccess;
+  *function = std::string_view(name) == "cuCtxRecordEvent"
+                  ? reinterpret_cast<void*>(&imgpipe::test::record_context)
+                  : reinterpret_cast<void*>(&imgpipe::test::get_current_context);
+  return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t, cudaEvent_t) {
   const std::lock_guard lock(runtime.mutex);

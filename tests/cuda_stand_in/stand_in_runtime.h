@@ -59,6 +59,11 @@ struct StandInRuntime {
   std::int64_t last_failing_malloc = 0;
   bool is_intact = true;         // the device's verdict on a JPEG's scan
   std::uint64_t scan_bytes = 0;  // size of the JPEG that it encodes; 0: none
+  // For results that callers keep.
+  int context_records = 0;                            // events of all work of a context
+  cudaError_t query_status = cudaSuccess;             // of every event
+  cudaError_t legacy_capture = cudaSuccess;           // status of the question whether it captures
+  std::vector<cudaStreamCaptureMode> modes_in_calls;  // of the calling thread, in cudaMalloc and cudaFree
   std::thread::id logging_thread;
   std::vector<std::string> calls;
   bool is_starting = false;  // threads that search for devices wait until the logging thread needs one

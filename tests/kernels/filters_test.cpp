@@ -158,7 +158,7 @@ TEST(Filters, EqualizeOnManySamples) {
 TEST(Filters, BoxDividesExactlyByEveryCount) {
   std::mt19937 random(11);
   for (std::uint32_t pixels = 1; pixels <= kMaxBoxPixels; ++pixels) {
-    const BoxDivisor divisor = box_divisor(pixels);
+    const BoxDivisor<> divisor = box_divisor(pixels);
     for (std::uint32_t i = 0; i < 300; ++i) {
       const std::uint32_t mean = i < 100 ? i : i < 200 ? 65535 - (i - 100) : random() % 65536;
       const std::uint64_t change = std::uint64_t{mean} * pixels + pixels - pixels / 2;  // to mean + 1
@@ -168,6 +168,16 @@ TEST(Filters, BoxDividesExactlyByEveryCount) {
         ASSERT_EQ(box_mean(static_cast<std::uint32_t>(sum), pixels), expected) << sum << '/' << pixels;
       }
     }
+  }
+}
+
+TEST(Filters, BoxDividesEverySumOfNarrowWindows) {
+  constexpr std::uint32_t kSide = 2 * kMaxNarrowRadius + 1;
+  for (std::uint32_t pixels = 1; pixels <= kSide * kSide; ++pixels) {
+    const auto divisor = box_divisor<std::uint16_t>(pixels);
+    for (std::uint32_t sum = 0; sum <= 255 * pixels; ++sum)
+      ASSERT_EQ(divided_by(divisor, static_cast<std::uint16_t>(sum)), box_mean(sum, pixels))
+          << sum << '/' << pixels;
   }
 }
 
@@ -197,7 +207,8 @@ void expect_cpu_equal(const Functions<T>& functions, Pixels<T>& in, const Parame
       got.samples.assign(got.samples.size(), 0);
       for (std::int64_t first = 0; first < in.type.height; first += rows)
         functions.cpu(call, {first, std::min(in.type.height, first + rows), 0, 0});
-      ASSERT_EQ(got.samples, expected.samples) << target << ' ' << parameters[0] << ' ' << parameters[1];
+      ASSERT_EQ(got.samples, expected.samples) << target << ", " << in.type.width << " columns, parameters "
+                                               << parameters[0] << ' ' << parameters[1];
     }
   }
   use_simd("");
@@ -233,33 +244,41 @@ void expect_equal_boxes(const Functions<T>& box) {
   Pixels<T> white(300, 270);
   white.samples.assign(white.samples.size(), static_cast<T>(kLargest<T>));
   for (std::int64_t border = 0; border < 3; ++border) {
-    for (const std::int64_t radius : {1, 2, 7, 63, 126, 127})
+    for (const std::int64_t radius : {1, 2, 4, 5, 7, 8, 63, 126, 127})
       expect_cpu_equal(box, wide, {{radius, border}}, {});
-    expect_cpu_equal(box, white, {{127, border}}, {});
+    for (const std::int64_t radius : {4, 5, 7, 127}) expect_cpu_equal(box, white, {{radius, border}}, {});
+    for (std::int64_t width = 1; width <= 2 * 64 + 3; ++width) {
+      Pixels<T> narrow(width, 6);
+      fill_noise(narrow, static_cast<unsigned>(width));
+      for (const std::int64_t radius : {1, 5, 8}) expect_cpu_equal(box, narrow, {{radius, border}}, {});
+    }
   }
 }
 
-TEST(Filters, BoxOnWideRowsAndLargestSums) {
+TEST(Filters, BoxOnRowsOfAllLengthsAndLargestSums) {
   expect_equal_boxes<Sample8>({box_reference, box_cpu});
   expect_equal_boxes<Sample16>({box_reference, box_cpu});
 }
 
 // ---- median -----------------------------------------------------------------------------------------
 
+// Six rows: pairs of rows in one band; in bands of five, rows without a partner.
 template <class T>
-void expect_equal_medians() {
-  // More columns than two chunks of the host code, for either size; rows whose last vector has one sample.
-  for (const std::int64_t width : {2048 * 2 + 1, 3328 * 2 + 77, 6656 * 2 + 65}) {
-    Pixels<T> wide(width, 7);
-    fill_noise(wide, 12);
-    for (const std::int64_t size : {0, 1})
-      expect_cpu_equal<T>({median_reference, median_cpu}, wide, {{size}}, {});
-  }
+void expect_equal_medians(std::int64_t width) {
+  Pixels<T> in(width, 6);
+  fill_noise(in, static_cast<unsigned>(width));
+  for (const std::int64_t size : {0, 1})
+    expect_cpu_equal<T>({median_reference, median_cpu}, in, {{size}}, {});
 }
 
-TEST(Filters, MedianOnWideRows) {
-  expect_equal_medians<Sample8>();
-  expect_equal_medians<Sample16>();
+TEST(Filters, MedianOnRowsOfAllLengths) {
+  // Every remainder of the longest vector; then more columns than two chunks of the host code.
+  for (std::int64_t width = 1; width <= 2 * 64 + 3; ++width) {
+    expect_equal_medians<Sample8>(width);
+    expect_equal_medians<Sample16>(width);
+  }
+  expect_equal_medians<Sample8>(2 * 4096 + 65);
+  expect_equal_medians<Sample16>(2 * 2048 + 1);
 }
 
 // ---- erode, dilate ----------------------------------------------------------------------------------

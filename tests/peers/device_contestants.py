@@ -26,11 +26,10 @@ def imgpipe_batch(files, size, threads=1):
     return tensors
 
 
-def imgpipe_loader(files, size, prefetch=3):
+def imgpipe_loader(files, size):
     import imgpipe
     pipe = imgpipe.Pipeline(TENSOR_STAGES, device="cuda")
-    return lambda: (torch.from_dlpack(batch.images)
-                    for batch in imgpipe.Loader(files, pipe, size, prefetch=prefetch))
+    return lambda: (torch.from_dlpack(batch.images) for batch in imgpipe.Loader(files, pipe, size))
 
 
 def imgpipe_cpu(files, size):

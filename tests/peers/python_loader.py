@@ -3,8 +3,9 @@
 
     python_loader.py [--images N] [--batch N] [--epochs N] [--device DEVICE] [--size WxH]
 
-Prints images per second of each source, in turns, of Pipeline.batch() over the same bytes and, where torch is
-installed, of a DataLoader whose workers use Pillow. Checks that every image arrives once, with the pixels of batch().
+Prints images per second and processor time of each source, in turns, of Pipeline.batch() over the same bytes and, where
+torch is installed, of a DataLoader whose workers use Pillow. "Not decoded" is the Loader alone: it lists, shuffles and
+reads samples and draws flips. Checks that every image arrives once, with the pixels of batch().
 """
 import argparse
 import io
@@ -43,8 +44,21 @@ def as_numpy(images):
     return images.numpy() if hasattr(images, "numpy") else images
 
 
-def with_loader(sources, pipe, options):
-    loader = imgpipe.Loader(sources, pipe, options.batch, shuffle=True, seed=1)
+class NotDecoded:
+    """Instead of a pipeline."""
+
+    on_error = "raise"
+
+    def batch(self, sources, *, boxes=None, flips=None):
+        return sources
+
+
+def random_flip(_height, _width, numbers):
+    return numbers.random() < 0.5
+
+
+def with_loader(sources, pipe, options, **arguments):
+    loader = imgpipe.Loader(sources, pipe, options.batch, shuffle=True, seed=1, **arguments)
 
     def epoch(number):
         loader.set_epoch(number)
@@ -117,22 +131,27 @@ def main():
         for label, sources in (("list of bytes", files), ("list of paths", paths), ("directory", directory / "files"),
                                ("8 shards", shards)):
             epochs[f"Loader, {label}"] = with_loader(sources, pipe, options)
+        for label, flips in (("not decoded", None), ("not decoded, flips", random_flip)):
+            repeated = [shards] * -(-20_000 // len(files))
+            epochs[f"Loader, 8 shards, {label}"] = with_loader(repeated, NotDecoded(), options, flips=flips)
         try:
             epochs["torch DataLoader, Pillow"] = with_torch(files, options)
         except ImportError as error:
             print(f"SKIPPED: torch DataLoader: {error}")
-        rates = {label: [] for label in epochs}
+        rates, processor = {label: [] for label in epochs}, {label: [] for label in epochs}
         for number in range(options.epochs):
             for label, epoch in epochs.items():
-                start = time.perf_counter()
+                start, used = time.perf_counter(), time.process_time()
                 done = epoch(number)
                 rates[label].append(done / (time.perf_counter() - start))
-                assert done == len(files), f"{label}: {done} images"
+                processor[label].append(1e6 * (time.process_time() - used) / done)
+                assert done and done % len(files) == 0, f"{label}: {done} images"
         equal = np.array_equal(expected[0], photo_jpegs.normalised(photo_jpegs.pillow_pixels(files[0])))
         print(f"{len(files)} JPEGs of {options.size}, batches of {options.batch}, {options.device}, "
               f"{len(os.sched_getaffinity(0))} processors, pixels {'equal to' if equal else 'OTHER THAN'} Pillow's")
         for label, values in rates.items():
-            print(f"{label:26} {statistics.median(values):8.0f} images/s ({min(values):.0f} to {max(values):.0f})")
+            print(f"{label:36} {statistics.median(values):8.0f} images/s ({min(values):.0f} to {max(values):.0f}), "
+                  f"{statistics.median(processor[label]):8.1f} us of this process's processor time per image")
     return 0 if equal else 1
 
 

@@ -1,19 +1,28 @@
 #!/usr/bin/env python3
 """A training loop of torch over tar shards: does it wait for imgpipe.Loader?
 
-    python_training.py [--images N] [--batch N] [--epochs N] [--shards N] [--workers N]
+    python_training.py [--images N] [--batch N] [--epochs N] [--shards N] [--prefetch N] [--workers]
 
 Trains a ResNet-18 on 224 x 224 images in mixed precision, with JPEGs of 500 x 375 that the Loader reads from shards,
-decodes, resizes, flips and normalises on the device. Prints images per second of the Loader alone, of the training on
-tensors that are already there, and of both together; for these the time that steps wait for the next batch, and the
-share of the time in which the device computes the model. --workers adds torch's DataLoader with Pillow for comparison.
+decodes, resizes, flips and normalises on the device. Prints the images per second of
+
+- the Loader alone,
+- the loop over a constant batch, which is on the device already,
+- the loop over the Loader,
+
+and where the time of a step goes, in both loops: the wait for next(loader), the time in which the host queues the step,
+the time in which the stream of the model has no work, and the time from the start to the end of the step on the device.
+The last grows if the device also decodes; "decoding" is the time per batch in which the Loader alone uses the device.
+Times are means over an epoch after its first batch. --workers adds torch's DataLoader with Pillow for comparison.
 """
 import argparse
+import itertools
 import pathlib
 import statistics
 import sys
 import tempfile
 import time
+from typing import NamedTuple
 
 try:
     import imgpipe
@@ -23,7 +32,7 @@ except ImportError as missing:
     sys.exit(77)
 
 import photo_jpegs
-from python_loader import write_shards
+from python_loader import random_flip, write_shards
 from photo_jpegs import SIDE, TENSOR_STAGES
 
 CLASSES = 1000
@@ -77,25 +86,45 @@ class Training:
         return loss.detach()
 
     def epoch(self, batches):
-        """(images/s, ms that steps wait for a batch: median and largest, share of the time in steps, last loss)."""
-        self.events, waits, done, loss = [], [], 0, torch.zeros(())
+        self.events, waits, queueing, done, loss = [], [], [], 0, torch.zeros(())
         torch.cuda.synchronize()
-        begin = before = time.perf_counter()
+        before = time.perf_counter()
         for images, labels in batches:
-            waits.append(1e3 * (time.perf_counter() - before))
+            begin = time.perf_counter()
+            waits.append(begin - before)
             loss = self.step(images, labels)
-            done += len(images)
+            queueing.append(time.perf_counter() - begin)
             if len(self.events) > 2:
                 self.events[-3][1].synchronize()  # at most two steps ahead, as a loop that reads its loss
+            done += len(images)
+            if len(waits) == 1:
+                started = begin
             before = time.perf_counter()
         torch.cuda.synchronize()
-        seconds = time.perf_counter() - begin
-        busy = sum(start.elapsed_time(end) for start, end in self.events) / 1e3
-        return done / seconds, statistics.median(waits), max(waits[1:]), busy / seconds, loss.item()
+        seconds = time.perf_counter() - started
+        steps = [start.elapsed_time(end) for start, end in self.events]
+        gaps = [max(0, end.elapsed_time(start)) for (_, end), (start, _) in itertools.pairwise(self.events)]
+        return Epoch(rate=done / seconds, first=1e3 * waits[0], wait=1e3 * statistics.mean(waits[1:]),
+                     longest=1e3 * max(waits[1:]), queueing=1e3 * statistics.mean(queueing[1:]),
+                     idle=statistics.mean(gaps), device=statistics.mean(steps[1:]), loss=loss.item())
 
 
-def random_flip(_height, _width, numbers):
-    return numbers.random() < 0.5
+class Epoch(NamedTuple):
+    """Images per second after the first batch came, ms until then, and means in ms per step."""
+
+    rate: float
+    first: float
+    wait: float     # for the next batch, on the host
+    longest: float  # of these waits
+    queueing: float
+    idle: float     # between steps, on the device
+    device: float   # in a step
+    loss: float
+
+    def __str__(self):
+        return (f"{self.rate:.0f} images/s; a step waits {self.wait:.2f} ms (longest {self.longest:.1f}), is queued in "
+                f"{self.queueing:.1f}, takes {self.device:.1f} on the device, which idles {self.idle:.2f} before it; "
+                f"first batch after {self.first:.0f} ms")
 
 
 def from_loader(loader):
@@ -117,12 +146,27 @@ def alone(batches):
     return done / (time.perf_counter() - start)
 
 
+def device_time(batches):
+    """ms per batch in which the device works, with overlaps counted once; 0 if the profiler records nothing."""
+    from torch.profiler import ProfilerActivity, profile
+    with profile(activities=[ProfilerActivity.CUDA]) as recorded:
+        count = sum(1 for _ in batches)
+        torch.cuda.synchronize()
+    busy, until = 0, 0
+    for begin, end in sorted((event.time_range.start, event.time_range.end) for event in recorded.events()
+                             if event.device_type == torch.autograd.DeviceType.CUDA):
+        busy += max(0, end - max(begin, until))
+        until = max(until, end)
+    return busy / count / 1e3
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--images", type=int, default=20_000)
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--shards", type=int, default=16)
+    parser.add_argument("--prefetch", type=int, help="default: the Loader's")
     parser.add_argument("--workers", action="store_true")
     options = parser.parse_args()
     if not torch.cuda.is_available():
@@ -133,7 +177,7 @@ def main():
     with tempfile.TemporaryDirectory(dir="/dev/shm") as directory:
         shards = write_shards(pathlib.Path(directory), files, options.shards)
         loader = imgpipe.Loader(shards, imgpipe.Pipeline(TENSOR_STAGES, device="cuda"), options.batch, shuffle=True,
-                                seed=1, drop_last=True, flips=random_flip, prefetch=6)
+                                seed=1, drop_last=True, flips=random_flip, prefetch=options.prefetch)
         print(f"{torch.cuda.get_device_name()}, {options.images} JPEGs of 500 x 375 in {options.shards} shards, "
               f"ResNet-18, batches of {options.batch}")
         training = Training()
@@ -144,16 +188,17 @@ def main():
         for epoch in range(options.epochs):
             loader.set_epoch(epoch)
             loading = alone(from_loader(loader))
-            compute = training.epoch([fixed] * steps)
-            both = training.epoch(from_loader(loader))
-            print(f"epoch {epoch}: loader alone {loading:.0f} images/s, training alone {compute[0]:.0f}, together "
-                  f"{both[0]:.0f} ({100 * both[0] / compute[0]:.1f} %); a step waits {both[1]:.2f} ms (largest "
-                  f"{both[2]:.1f}), the device trains {100 * both[3]:.1f} % of the time, loss {both[4]:.3f}",
-                  flush=True)
+            constant = training.epoch([fixed] * steps)
+            loader.set_epoch(epoch)
+            loop = training.epoch(from_loader(loader))
+            print(f"epoch {epoch}: loader alone {loading:.0f} images/s\n  constant batch: {constant}\n"
+                  f"  with loader ({100 * loop.rate / constant.rate:.1f} %): {loop}; loss {loop.loss:.3f}", flush=True)
+        decoding = device_time(from_loader(loader))
+        print(f"decoding takes {decoding:.1f} ms of the device per batch: without any wait, and if the device did one "
+              f"after the other, a loop would reach {100 * constant.device / (constant.device + decoding):.1f} %"
+              if decoding else "SKIPPED: torch's profiler recorded no work of the device")
         if options.workers:
-            slow = training.epoch(from_workers(files, options))
-            print(f"DataLoader, Pillow, 16 workers: together {slow[0]:.0f} images/s, a step waits {slow[1]:.2f} ms "
-                  f"(largest {slow[2]:.1f}), the device trains {100 * slow[3]:.1f} % of the time")
+            print(f"DataLoader, Pillow, 16 workers: {training.epoch(from_workers(files, options))}")
     return 0
 
 

@@ -134,6 +134,70 @@ def test_memory_beyond_results(limit):
     assert after <= 64 * MIB, f"{after / MIB:.0f} MiB after trim()"  # the kernels' code
 
 
+def memory_of_files(limit, directory):
+    """The most device memory beyond the context that run(), convert() and run_directory() take."""
+    import torch
+    torch.zeros(1, device="cuda")
+    imgpipe.memory_limit(limit)
+    image = np.tile(smooth_noise(500, 700, 1), (10, 10, 1))  # 105 MB
+    inputs = os.path.join(directory, "in")
+    os.mkdir(inputs)
+    imgpipe.write(os.path.join(inputs, "large.png"), image, level=1)
+    for i, file in enumerate(files(12, 2000, 3000)):
+        with open(os.path.join(inputs, f"{i}.jpg"), "wb") as out:
+            out.write(file)
+    host, pipe = imgpipe.Pipeline("smooth"), imgpipe.Pipeline("smooth", device="cuda")
+    expected = host(image)
+
+    def convert(name):
+        pipe.convert(os.path.join(inputs, "large.png"), os.path.join(directory, name))
+        np.testing.assert_array_equal(imgpipe.read(os.path.join(directory, name)), expected)
+
+    def whole_directory(name):
+        out = os.path.join(directory, name)
+        assert imgpipe.run_directory(inputs, out, "smooth", format="png", device="cuda").done == 13
+        np.testing.assert_array_equal(imgpipe.read(os.path.join(out, "large.png")), expected)
+        for i in range(12):
+            np.testing.assert_array_equal(imgpipe.read(os.path.join(out, f"{i}.png")),
+                                          host.read(os.path.join(inputs, f"{i}.jpg")))
+
+    most = {}
+    before = used_on_device()
+    for call in (lambda: np.testing.assert_array_equal(pipe.run(image)[0], expected), lambda: convert("out.png"),
+                 lambda: whole_directory("out")):
+        peak = Peak()
+        call()
+        most[len(most)] = peak.end() - before
+        imgpipe.trim()
+    return most
+
+
+@needs_torch
+@pytest.mark.parametrize("limit", [150 * MIB, 400 * MIB])
+def test_memory_of_the_programs_engines(limit, tmp_path):
+    most = in_new_process(memory_of_files, limit, str(tmp_path))
+    assert max(most.values()) <= limit, {call: f"{used / MIB:.0f} MiB" for call, used in most.items()}
+
+
+def memory_after_dropping(count):
+    """What remains on the device of many large results after they were dropped and a small one was made."""
+    import torch
+    torch.zeros(1, device="cuda")
+    before = used_on_device()
+    pipe, array = imgpipe.Pipeline("invert", device="cuda"), noise((4000, 5000, 3))
+    results = [pipe(array) for _ in range(count)]
+    most = used_on_device() - before
+    results.clear()
+    pipe(array[:30, :40])
+    return most, used_on_device() - before
+
+
+@needs_torch
+def test_dropped_results_are_freed():
+    most, left = in_new_process(memory_after_dropping, 20)
+    assert most >= 1200 * 10**6 and left <= 400 * MIB, f"{most / MIB:.0f} and {left / MIB:.0f} MiB"
+
+
 def mixed_sources():
     good = files(5, 61, 83)
     png = encoded(smooth_noise(50, 40, 9), "PNG")

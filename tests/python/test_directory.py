@@ -1,4 +1,5 @@
 """run_directory() against the program, byte for byte."""
+import errno
 import json
 import os
 import signal
@@ -6,6 +7,7 @@ import subprocess
 import sys
 import threading
 
+import imgpipe
 import numpy as np
 import pytest
 from PIL import Image
@@ -79,11 +81,23 @@ def test_what_may_be_replaced(tree, tmp_path):
     run_directory(tree, out, "gray,invert", include="a.png")  # made of the same input
     assert files_of(out) != before
     (out / "a.png").write_bytes(b"mine")
-    with pytest.raises(FileExistsError, match="a.png: already exists.*use overwrite=True to replace it"):
+    with pytest.raises(FileExistsError, match="a.png: already exists.*use overwrite=True to replace it") as raised:
         run_directory(tree, out, "gray", include="a.png")
+    assert raised.value.errno == errno.EEXIST
     assert files_of(out) == {"a.png": b"mine"}
     run_directory(tree, out, "gray", include="a.png", overwrite=True)
     assert files_of(out) == before
+
+
+def test_the_limit_of_pixels(tmp_path):
+    (tmp_path / "in").mkdir()
+    imgpipe.write(tmp_path / "in" / "a.png", noise((20, 30)))
+    for stages, limit in (("gray", 599), ("resize:40:40", 1599)):
+        [(path, reason)] = run_directory(tmp_path / "in", tmp_path / "out", stages, max_pixels=limit).failed
+        assert path.endswith("a.png") and f"raise max_pixels (now {limit})" in reason
+        assert run_directory(tmp_path / "in", tmp_path / "out", stages, max_pixels=limit + 1).done == 1
+    with pytest.raises(ValueError, match="max_pixels: expected 1 to 17179869184, got 0"):
+        run_directory(tmp_path / "in", tmp_path / "out", "gray", max_pixels=0)
 
 
 def test_refused_before_any_work(tree, tmp_path):

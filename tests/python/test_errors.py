@@ -16,6 +16,12 @@ class Errors(unittest.TestCase):
                 imgpipe.run(np.zeros((3, 3), dtype))
         with self.assertRaisesRegex(TypeError, "int64"):
             imgpipe.run([[1, 2], [3, 4]])
+        array = noise((3, 4), np.uint16).astype(">u2")
+        with self.assertRaises(TypeError) as raised:
+            imgpipe.run(array)
+        self.assertTrue(str(raised.exception).endswith(
+            "got >u2; convert it with array.astype(array.dtype.newbyteorder(\"=\"))"), raised.exception)
+        imgpipe.run(array.astype(array.dtype.newbyteorder("=")))
 
     def test_no_message_holds_the_argument(self):
         array, large = noise((8, 8)), noise((1000, 1000)).tobytes()
@@ -24,7 +30,10 @@ class Errors(unittest.TestCase):
                  "Path.*" + file: {"array": pathlib.Path("photo.jpg")}, "bytearray": {"array": bytearray(large)},
                  "NoneType": {"array": None}, "got int": {"array": 3}, "got object": {"array": object()},
                  "inhomogeneous": {"array": [[1], [1, 2]]}, "mode P;.*convert": {"array": PIL.Image.new("P", (9, 9))},
-                 "mode CMYK": {"array": PIL.Image.new("CMYK", (9, 9))}, "mode 1": {"array": PIL.Image.new("1", (9, 9))},
+                 "mode CMYK": {"array": PIL.Image.new("CMYK", (9, 9))},
+                 r"mode I; pass numpy.asarray\(image\).astype\(numpy.uint16\)": {"array": PIL.Image.new("I", (9, 9))},
+                 r"mode F; pass numpy.asarray\(image\)": {"array": PIL.Image.new("F", (9, 9))},
+                 "mode 1": {"array": PIL.Image.new("1", (9, 9))},
                  "stages: expected str.*a list with bytes": {"array": array, "stages": [large]},
                  "stages: expected str.*got int": {"array": array, "stages": 3},
                  "device: expected str.*bytes": {"array": array, "device": large},

@@ -310,3 +310,15 @@ def test_convert(tmp_path):
         with pytest.raises(error, match=text):
             pipe.convert(**{"source": encoded(array), "path": tmp_path / "new.png", **arguments})
     assert not (tmp_path / "new.png").exists()
+
+
+def test_an_opened_image_runs_once():
+    array = noise((5, 7, 3))
+    opened = Pipeline("invert")._core.open(array)
+    assert opened.needed_bytes(1) >= array.nbytes
+    planes = Pipeline("invert", layout="NCHW")._core.open(array)  # makes the interleaved image, too
+    assert planes.needed_bytes(1) == opened.needed_bytes(1) + array.nbytes
+    np.testing.assert_array_equal(opened.run(1), 255 - array)
+    for call in (lambda: opened.run(1), lambda: opened.needed_bytes(1)):
+        with pytest.raises(ValueError, match="run: an opened image runs once"):
+            call()

@@ -142,6 +142,51 @@ def test_batches_of_files(torch):
     assert wrong.nonzero().flatten().tolist() == []
 
 
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+@pytest.mark.parametrize("drop", ["result", "tensor", "batch of lists", "on another thread"])
+def test_dropping_results_during_a_capture(torch, mode, drop):
+    """The captured graph stays valid, and the dropped memory is reused only after the replayed work."""
+    pipe, array = imgpipe.Pipeline("invert", device="cuda"), noise((61, 67, 3))
+    held = [pipe(array) for _ in range(4)]
+    if drop == "tensor":
+        held = [torch.from_dlpack(result) for result in held]
+    elif drop == "batch of lists":
+        held = pipe.batch([array, noise((5, 7)), array])
+    number = torch.zeros(1000, dtype=torch.int32, device="cuda")
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode=mode):
+        number += 1
+        if drop == "on another thread":
+            thread = threading.Thread(target=held.clear)
+            thread.start()
+            thread.join()
+        else:
+            held.clear()
+        number += 1
+    for _ in range(3):
+        graph.replay()
+        np.testing.assert_array_equal(pipe(array).numpy(), 255 - array)
+    assert number.tolist() == [6] * 1000
+
+
+def test_pipelines_run_during_a_capture(torch):
+    """Other streams may allocate, copy and wait while one captures, as long as no dropped memory waits."""
+    pipe, array = imgpipe.Pipeline("invert", device="cuda"), noise((61, 67, 3))
+    results = [pipe(array)]
+    imgpipe.trim()
+    number = torch.zeros(1000, dtype=torch.int32, device="cuda")
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        number += 1
+        results.append(pipe(noise((610, 670, 3))))
+        copy = results[0].numpy()
+    graph.replay()
+    np.testing.assert_array_equal(copy, 255 - array)
+    assert number.tolist() == [1] * 1000
+
+
 @needs_cupy
 def test_cupy_streams():
     """Producers and consumers of cupy, each on another stream; the input's memory returns to cupy at once."""

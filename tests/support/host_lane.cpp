@@ -49,7 +49,7 @@ void HostLane::launch(std::size_t slot, std::span<LaneImage* const> images) {
     throw Error(ErrorKind::device, "it broke");
   std::int64_t need = 0;
   for (const LaneImage* const image : images)
-    need += image->used_plan().input.samples() + image->used_plan().output.samples();
+    need += image->plan->input.samples() + image->plan->output.samples();
   std::int64_t others = 0;
   for (std::size_t i = 0; i < used_.size(); ++i) others += i == slot ? 0 : used_[i].load();
   if (others + need > faults_.room_bytes) throw Error(ErrorKind::memory, "not enough device memory");
@@ -83,13 +83,13 @@ void HostLane::finish_one(std::size_t slot, LaneImage& image) const {
                                              : ConstHostView(other.data, other.shape(), other.stride_bytes);
   Job job;
   job.reader = make_memory_reader(source);
-  job.plan = image.used_plan();
+  job.plan = *image.plan;
   const Outcome outcome = engine->run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   if (image.device_result.data != nullptr) {
     copy_dense(outcome.pixels, image.device_result);
   } else {
-    image.pixels = Image(image.used_plan().output);
+    image.pixels = Image(image.plan->output);
     copy_pixels(outcome.pixels, image.pixels.untyped_view());
   }
   for (const auto& [part, kind] :

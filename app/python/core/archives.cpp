@@ -1,39 +1,35 @@
-// Reads tar shards for imgpipe._samples and _shard_members.
+// Lists the samples of tar shards for imgpipe._samples and _shard_index.
 #include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <tuple>
 #include <utility>
+#include <variant>
 #include <vector>
 
-#include <fcntl.h>
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-#include <sys/uio.h>
 
 #include "app/jobs/glob_paths.h"
 #include "app/options/name_ranges.h"
 #include "app/python/core/bindings.h"
 #include "app/python/core/errors.h"
+#include "app/python/core/shard_samples.h"
 #include "app/python/core/sources.h"
+#include "app/python/core/without_gil.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"
 #include "images/files/archive_reader.h"
 #include "images/files/file.h"
-#include "images/files/file_descriptor.h"
 #include "images/files/input_file.h"
 #include "images/text.h"
 #include "pipeline/error_of.h"
@@ -43,99 +39,116 @@ namespace imgpipe::python {
 namespace {
 
 constexpr std::int64_t kLargestData = std::int64_t{256} << 20;  // of a member that is not an image
-constexpr const char* kTruncated = "damaged archive: truncated";
 constexpr std::size_t kHeldBytes = std::size_t{16} << 20;
 
-InputFile open_shard(const std::string& path) {
-  std::optional<InputFile> file = open_on_disk(path, 0);
-  if (!file) {
-    (void)open_source(path);  // throws the reason
-    throw Error(ErrorKind::input, "not a regular file");
-  }
-  return std::move(*file);
-}
-
-// Runs `work` without the interpreter's lock. Its errors name the file `path`.
-template <class Work>
-auto on_file(const std::string& path, const Work& work) {
-  try {
-    const nb::gil_scoped_release others_run;
-    return work();
-  } catch (const Error& error) {
-    set_exception(error, path);
-    throw nb::python_error();
-  }
-}
-
-// Lists the files in a shard. Reads only the headers of an uncompressed shard.
+// Lists the samples of a shard. Reads only the headers of an uncompressed shard.
 class ShardReader {
  public:
   explicit ShardReader(const nb::bytes& path)
-      : path_(path_of(path, "sources")),
-        file_(on_file(path_, [this] { return open_shard(path_); })),
+      : path_(std::make_shared<const std::string>(path_of(path, "sources"))),
+        file_(without_gil(*path_, [this] { return open_shard(*path_); })),
         archive_([this](std::span<std::byte> buffer) { return read(buffer); },
                  [this](std::int64_t bytes) { return skip(bytes); }) {}
 
-  // Returns the next files as (name, data), at most `count`, and fewer if their data exceeds kHeldBytes; none
-  // at the end. `data` is bytes, or (offset, size) in an uncompressed shard, or the exception for
-  // data that is too large.
-  nb::list next(std::size_t count) {
-    const std::vector<File> files = on_file(path_, [this, count] { return read_files(count); });
+  // Returns the samples that end within the next `count` members, or fewer if their data exceeds kHeldBytes;
+  // None after the last one.
+  nb::object next(std::size_t count) {
+    const bool more = without_gil(*path_, [this, count] { return read_members(count); });
+    return more ? nb::object(take_samples()) : nb::none();
+  }
+  // Returns the sample before an error.
+  nb::list last() {
+    end_sample();
+    return take_samples();
+  }
+  [[nodiscard]] bool holds_data() const { return holds_data_; }
+
+ private:
+  nb::list take_samples() {
     nb::list list;
-    for (const File& file : files) list.append(nb::make_tuple(path_object(file.name), data_of(file)));
+    for (ShardSample& sample : samples_) list.append(nb::cast(std::move(sample)));
+    samples_.clear();
     return list;
   }
 
- private:
-  struct File {
-    std::string name;
-    std::optional<std::int64_t> offset;
-    std::int64_t size = 0;
-    std::vector<std::byte> data;  // without an offset
-    std::optional<Error> error;   // the data is too large
-  };
-
-  [[nodiscard]] nb::object data_of(const File& file) const {
-    if (file.error) return exception_of(*file.error, path_ + "/" + file.name);
-    if (file.offset) return nb::make_tuple(*file.offset, file.size);
-    return nb::bytes(file.data.data(), file.data.size());
-  }
-
-  std::vector<File> read_files(std::size_t count) {
-    std::vector<File> files;
+  // Returns whether there were members, or the last sample.
+  bool read_members(std::size_t count) {
     std::size_t held = 0;
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (ended_) return false;
     try {
-      while (files.size() < count && held < kHeldBytes && !ended_) {
-        std::optional<ArchiveMember> member = archive_.next();
-        ended_ = !member;
-        if (!member) break;
+      for (std::size_t files = 0; files < count && held < kHeldBytes;) {
+        const std::optional<ArchiveMember> member = archive_.next();
         ++members_;
+        if (!member) {
+          ended_ = true;
+          end_sample();
+          break;
+        }
         if (!member->is_file) continue;
-        files.push_back(file_of(std::move(*member)));
-        held += files.back().data.size();
+        ++files;
+        held += add(*member);
       }
     } catch (...) {
       ended_ = true;
-      if (files.empty()) throw;
-      error_ = std::current_exception();  // after the files before it
+      if (samples_.empty()) throw;
+      error_ = std::current_exception();  // after the samples before it
     }
-    return files;
+    return true;
   }
 
-  File file_of(ArchiveMember member) {
-    File file;
-    file.name = std::move(member.name);
-    file.size = member.size_bytes;
-    if (member.data_offset && !member.is_sparse) {
-      file.offset = member.data_offset;
-      reads_headers_only_ = true;
-      if (file.size > file_.size_bytes() - *file.offset) throw Error(ErrorKind::input, kTruncated);
-    } else {
-      file.error = error_of([&] { file.data = data_in_archive(file.name); });
-      if (file.error && archive_.is_broken()) throw Error(*file.error);
+  // Returns the size of the data that it holds.
+  std::size_t add(const ArchiveMember& member) {
+    const std::string_view name = member.name;
+    const std::size_t base = name.rfind('/') + 1;
+    const std::size_t dot = name.find('.', base);
+    if (dot == name.npos || dot == base || dot + 1 == name.size()) return 0;
+    std::string extension(name.substr(dot + 1));
+    if (name.substr(0, dot) != sample_.key || extensions_.contains(extension)) {
+      end_sample();
+      sample_.key = name.substr(0, dot);
     }
-    return file;
+    ShardData data = data_of(member);
+    const auto* const bytes = std::get_if<std::vector<std::byte>>(&data);
+    const std::size_t held = bytes != nullptr ? bytes->size() : 0;
+    extensions_.insert(extension);
+    sample_.members.push_back({std::move(extension), std::move(data)});
+    return held;
+  }
+
+  // Ends the present sample. Its image is the first member whose extension is that of an image format
+  // ("jpg"), or else ends with one ("depth.png"); a sample without an image is dropped.
+  void end_sample() {
+    ShardSample sample = std::exchange(sample_, {.shard = path_});
+    extensions_.clear();
+    const auto is_readable = [](std::optional<Format> format) {
+      return format && format_info(*format).readable;
+    };
+    auto image = std::ranges::find_if(sample.members, [&](const ShardMember& member) {
+      return is_readable(format_by_name(member.extension));
+    });
+    if (image == sample.members.end())
+      image = std::ranges::find_if(sample.members, [&](const ShardMember& member) {
+        return is_readable(format_by_ending(member.extension));
+      });
+    if (image == sample.members.end()) return;
+    sample.image = static_cast<std::size_t>(image - sample.members.begin());
+    samples_.push_back(std::move(sample));
+  }
+
+  ShardData data_of(const ArchiveMember& member) {
+    if (member.data_offset && !member.is_sparse) {
+      reads_headers_only_ = true;
+      if (member.size_bytes > file_.size_bytes() - *member.data_offset)
+        throw Error(ErrorKind::input, kTruncatedShard);
+      return ShardExtent{*member.data_offset, member.size_bytes};
+    }
+    holds_data_ = true;
+    std::vector<std::byte> data;
+    const std::optional<Error> error = error_of([&] { data = data_in_archive(member.name); });
+    if (error && archive_.is_broken()) throw Error(*error);
+    if (error) return *error;
+    return data;
   }
 
   // A small archive may expand without end: an image is at most as long as its header allows.
@@ -173,132 +186,15 @@ class ShardReader {
     return skipped;
   }
 
-  const std::string path_;
+  const std::shared_ptr<const std::string> path_;
   const InputFile file_;
   std::int64_t at_ = 0, members_ = 0;
-  bool reads_headers_only_ = false, ended_ = false;
+  bool reads_headers_only_ = false, holds_data_ = false, ended_ = false;
   std::exception_ptr error_;
+  ShardSample sample_{.shard = path_};             // is not complete
+  std::set<std::string, std::less<>> extensions_;  // its members'
+  std::vector<ShardSample> samples_;
   ArchiveReader archive_;
-};
-
-struct Part {
-  std::string path;
-  std::int64_t offset = 0, size = 0;
-  std::byte* data = nullptr;
-};
-
-std::int64_t end_of(const Part& part) {
-  return part.offset + part.size;
-}
-
-// Reads the parts of a file, which are in ascending order with only small gaps, with one system call if the
-// system permits.
-void read_run(int file, std::span<const Part> parts, std::span<std::byte> gap) {
-  std::vector<iovec> rest;
-  std::int64_t at = parts.front().offset;
-  std::int64_t end = at;
-  for (const Part& part : parts) {
-    if (part.offset > end) rest.push_back({gap.data(), static_cast<std::size_t>(part.offset - end)});
-    rest.push_back({part.data, static_cast<std::size_t>(part.size)});
-    end = end_of(part);
-  }
-  for (auto first = rest.begin(); first != rest.end();) {
-    const ssize_t got = ::preadv(file, &*first, static_cast<int>(rest.end() - first), at);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) throw Error(ErrorKind::input, "cannot read: " + system_reason(errno));
-    if (got == 0) throw Error(ErrorKind::input, kTruncated);
-    at += got;
-    auto left = static_cast<std::size_t>(got);
-    for (; first != rest.end() && left >= first->iov_len; ++first) left -= first->iov_len;
-    if (left == 0) continue;
-    first->iov_base = static_cast<std::byte*>(first->iov_base) + left;
-    first->iov_len -= left;
-  }
-}
-
-// Reads parts of one file, in ascending order.
-void read_from(const std::string& path, std::span<const Part> parts) {
-  constexpr std::int64_t kGapBytes = 4096;   // padding and a header
-  constexpr std::ptrdiff_t kRunParts = 512;  // with gaps at most IOV_MAX
-  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (file.get() < 0) (void)open_shard(path);  // throws the reason
-  std::vector<std::byte> gap(kGapBytes);
-  for (auto first = parts.begin(); first != parts.end();) {
-    auto last = first + 1;
-    while (last != parts.end() && last - first < kRunParts && last->offset >= end_of(*(last - 1)) &&
-           last->offset - end_of(*(last - 1)) <= kGapBytes)
-      ++last;
-    read_run(file.get(), {first, last}, gap);
-    first = last;
-  }
-}
-
-// Memory that one call of read() after the other fills, because the system takes longer to provide new pages
-// than to read files into them. Thread-safe, because interpreters without a GIL free memoryviews on any
-// thread.
-class PartReader {
- public:
-  // Reads parts of shards, each (path, offset, size), and returns a list of memoryviews. Opens a shard once.
-  nb::list read(const std::vector<std::tuple<nb::bytes, std::int64_t, std::int64_t>>& parts) {
-    std::int64_t total = 0;
-    for (const auto& [path, offset, size] : parts) total += size;
-    const auto [view, data] = block_of(std::max<std::size_t>(total, 1));
-    nb::list list;
-    std::vector<Part> wanted;
-    std::int64_t at = 0;
-    for (const auto& [path, offset, size] : parts) {
-      list.append(view[nb::slice(at, at + size)]);
-      if (size > 0) wanted.push_back({path_of(path, "sources"), offset, size, data + at});
-      at += size;
-    }
-    std::ranges::sort(wanted, {}, [](const Part& part) { return std::tie(part.path, part.offset); });
-    for (auto first = wanted.begin(); first != wanted.end();) {
-      const auto last =
-          std::find_if(first, wanted.end(), [&](const Part& part) { return part.path != first->path; });
-      on_file(first->path, [&] { read_from(first->path, {first, last}); });
-      first = last;
-    }
-    return list;
-  }
-
- private:
-  struct Block {
-    std::unique_ptr<std::byte[]> data;
-    std::size_t size = 0;
-  };
-  struct Idle {
-    std::mutex mutex;
-    std::vector<Block> blocks;
-  };
-  struct Lease {
-    Block block;
-    std::shared_ptr<Idle> idle;
-  };
-
-  // Returns a memoryview of `size` bytes that are used again once no object refers to them, and the bytes.
-  std::pair<nb::object, std::byte*> block_of(std::size_t size) {
-    Block block;
-    {
-      const std::lock_guard lock(idle_->mutex);
-      if (!idle_->blocks.empty()) {
-        block = std::move(idle_->blocks.back());
-        idle_->blocks.pop_back();
-      }
-    }
-    if (block.size < size)
-      block = {std::make_unique_for_overwrite<std::byte[]>(size + size / 4), size + size / 4};
-    auto lease = std::make_unique<Lease>(std::move(block), idle_);
-    std::byte* const data = lease->block.data.get();
-    const nb::capsule owner(lease.get(), [](void* ended) noexcept {
-      const std::unique_ptr<Lease> last(static_cast<Lease*>(ended));
-      const std::lock_guard lock(last->idle->mutex);
-      last->idle->blocks.push_back(std::move(last->block));
-    });
-    (void)lease.release();
-    return {nb::cast(nb::ndarray<nb::memview, std::uint8_t, nb::ndim<1>>(data, {size}, owner)), data};
-  }
-
-  std::shared_ptr<Idle> idle_ = std::make_shared<Idle>();
 };
 
 // Returns the names of the shards that a pattern stands for: ranges in order, then matching files by name.
@@ -315,18 +211,15 @@ nb::list expand_shards(const nb::bytes& pattern) {
   return list;
 }
 
+// Returns whether a text contains wildcards or ranges of numbers.
+bool is_name_pattern(const nb::bytes& name) {
+  const std::string text(name.c_str(), name.size());
+  return is_pattern(text) || expand_ranges(text).size() > 1;
+}
+
 // Returns whether a file name is that of a tar shard.
 bool is_shard(const nb::bytes& name) {
   return !archive_ending({name.c_str(), name.size()}).empty();
-}
-
-nb::list image_extensions() {
-  nb::list list;
-  for (const FormatInfo& info : format_table()) {
-    if (!info.readable) continue;
-    for (const std::string_view ending : info.endings) list.append(nb::cast(std::string(ending)));
-  }
-  return list;
 }
 
 }  // namespace
@@ -335,15 +228,13 @@ void bind_archives(nb::module_& module) {
   nb::class_<ShardReader>(module, "ShardReader")
       .def(nb::init<const nb::bytes&>(), nb::arg("path"))
       .def("next", &ShardReader::next, nb::arg("count"),
-           nb::sig("def next(self, count: int) -> list[tuple[str, bytes | tuple[int, int] | Exception]]"));
-  nb::class_<PartReader>(module, "PartReader")
-      .def(nb::init<>())
-      .def("read", &PartReader::read, nb::arg("parts"),
-           nb::sig("def read(self, parts: list[tuple[bytes, int, int]]) -> list[memoryview]"));
+           nb::sig("def next(self, count: int) -> list[ShardSample] | None"))
+      .def("last", &ShardReader::last, nb::sig("def last(self) -> list[ShardSample]"))
+      .def_prop_ro("holds_data", &ShardReader::holds_data);
   module.def("expand_shards", &expand_shards, nb::arg("pattern"),
              nb::sig("def expand_shards(pattern: bytes) -> list[bytes]"));
+  module.def("is_pattern", &is_name_pattern, nb::arg("name"));
   module.def("is_shard", &is_shard, nb::arg("name"));
-  module.def("image_extensions", &image_extensions, nb::sig("def image_extensions() -> list[str]"));
 }
 
 }  // namespace imgpipe::python

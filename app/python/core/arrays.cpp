@@ -19,8 +19,12 @@ std::string text_of(nb::handle object, const char* attribute) {
 }
 
 nb::builtin_exception wrong_type(nb::handle object, const std::string& argument) {
+  const nb::object dtype = nb::getattr(object, "dtype");
+  const bool is_swapped = !nb::cast<bool>(nb::getattr(dtype, "isnative", nb::bool_(true)));
   return nb::type_error(
-      (argument + ": expected numpy.uint8, numpy.uint16 or numpy.float32, got " + text_of(object, "dtype"))
+      (argument + ": expected numpy.uint8, numpy.uint16 or numpy.float32, got " + text_of(object, "dtype") +
+       (is_swapped ? "; convert it with " + argument + ".astype(" + argument + ".dtype.newbyteorder(\"=\"))"
+                   : std::string()))
           .c_str());
 }
 

@@ -65,7 +65,8 @@ ArraySource BatchSources::file(nb::handle object) {
   try {
     const Source& source = files_.emplace(i, Source::from(object, argument(i))).first->second;
     return {.open = [&source](const DecodeOptions& options) { return source.open(options); },
-            .close = [&source] { source.close(); }};
+            .close = [&source] { source.close(); },
+            .is_on_disk = [&source] { return source.is_on_disk(); }};
   } catch (nb::python_error& error) {
     if (!error.matches(PyExc_Exception) || error.matches(PyExc_TypeError)) throw;
     raised_[i] = nb::borrow(error.value());

@@ -12,6 +12,7 @@
 #include "app/python/core/idle_threads.h"
 #include "app/python/core/pipelines.h"
 #include "app/python/core/result_arrays.h"
+#include "app/python/core/without_gil.h"
 #include "images/error.h"
 #include "pipeline/jobs/array_batch.h"
 
@@ -63,12 +64,11 @@ nb::tuple Pipeline::batch(nb::list sources, const std::optional<Boxes>& boxes,
       options.target = regular.emplace(given->like(), true).target(plans_.channels_first());
   }
   auto batch = std::make_shared<BatchedArrays>();
-  {
-    const nb::gil_scoped_release others_run;
+  without_gil([&] {
     // `auto` would choose a device for each image.
     const ThreadsLease lease(device_ == "auto" ? "cpu" : device_, threads_);
     *batch = run_array_batch(items.items(), plans_, decode_, *lease, options);
-  }
+  });
   for (std::size_t i = 0; i < batch->items.size(); ++i)
     warn_of_damage(items.name(i), batch->items[i].warnings);
   nb::object errors = exceptions_of(*batch, items, stop_at_error);

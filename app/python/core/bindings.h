@@ -12,6 +12,7 @@ void bind_codecs(nb::module_& module);
 void bind_devices(nb::module_& module);
 void bind_directories(nb::module_& module);
 void bind_pipelines(nb::module_& module);
+void bind_shard_samples(nb::module_& module);
 void bind_stages(nb::module_& module);
 
 }  // namespace imgpipe::python

@@ -22,10 +22,12 @@
 #include "app/python/core/errors.h"
 #include "app/python/core/existing_files.h"
 #include "app/python/core/item_threads.h"
+#include "app/python/core/without_gil.h"
 #include "images/files/output_file.h"
 #include "images/formats/codec_table.h"
 #include "images/formats/image_inspection.h"
 #include "images/text.h"
+#include "pipeline/error_of.h"
 
 namespace imgpipe::python {
 namespace {
@@ -33,37 +35,20 @@ namespace {
 // The largest limit on pixels that the program accepts.
 constexpr std::int64_t kMostPixels = std::int64_t{1} << 34;
 
-// ---- calls without the GIL ----------------------------------------------------------------------------
-
-// Runs an action without the GIL. An Error becomes the exception for the source or output `name`.
-template <class Action>
-auto without_gil(const std::string& name, const Action& action) {
-  try {
-    const nb::gil_scoped_release others_run;
-    return action();
-  } catch (const Error& error) {
-    set_exception(error, name);
-    throw nb::python_error();
-  }
-}
+// ---- lists ---------------------------------------------------------------------------------------------
 
 // Runs an action for each item of a list. The exception names the failed item.
 template <class Action>
 void each_without_gil(std::size_t count, int threads, const std::function<std::string(std::size_t)>& name_of,
                       const Action& action) {
-  std::optional<ItemFailure> failure;
-  {
-    const nb::gil_scoped_release others_run;
-    failure = run_items(count, threads, action);
-  }
+  const std::optional<ItemFailure> failure = without_gil([&] { return run_items(count, threads, action); });
   if (!failure) return;
   try {
     std::rethrow_exception(failure->error);
   } catch (const Error& error) {
     const std::string name = name_of(failure->index);
     const std::string number = name.empty() ? "item " + std::to_string(failure->index) + ": " : "";
-    set_exception(Error(error.kind(), number + error.what()), name);
-    throw nb::python_error();
+    raise(exception_of(Error(error.kind(), number + error.what()), name));
   }
 }
 
@@ -168,6 +153,30 @@ nb::typed<nb::dict, nb::str, nb::any> inspect(nb::handle object, const std::stri
   return fields;
 }
 
+// Returns (height, width) of each image, as read() returns it; None if its header cannot be read.
+nb::list image_sizes(const nb::list& objects, const std::string& accept) {
+  std::vector<Source> sources;
+  for (const nb::handle object : objects) sources.push_back(Source::from(object));
+  std::vector<std::optional<Shape>> shapes(sources.size());
+  without_gil([&] {
+    DecodeOptions options = decode_options(accept);
+    options.max_pixels = kMostPixels;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      (void)error_of([&] {
+        const Source& source = sources[i];
+        shapes[i] = source.is_in_memory()
+                        ? source.open(options)->header().shape
+                        : inspect_image(open_for_inspection(source.path, options, InputKind::any), options)
+                              .header.shape;
+      });
+    }
+  });
+  nb::list sizes;
+  for (const std::optional<Shape>& shape : shapes)
+    sizes.append(shape ? nb::object(nb::make_tuple(shape->height, shape->width)) : nb::none());
+  return sizes;
+}
+
 // ---- encode -------------------------------------------------------------------------------------------
 
 nb::bytes bytes_of(const EncodedFile& file) {
@@ -244,7 +253,7 @@ EncodedTuple encode_one(nb::handle array, const std::string& format, std::option
   const std::optional<Source> source = metadata_source(metadata);
   const EncodingJob job =
       make_job(array, "image", make_encoding(format_to_write(format, ""), quality, level), source);
-  const EncodedFile file = without_gil("", [&] { return encode(job.pixels, job.encoding, threads); });
+  const EncodedFile file = without_gil([&] { return encode(job.pixels, job.encoding, threads); });
   return nb::make_tuple(bytes_of(file), job.lost);
 }
 
@@ -280,7 +289,7 @@ std::vector<std::string> write(const nb::bytes& encoded_path, nb::handle array, 
   const EncodingJob job =
       make_job(array, "image", make_encoding(format_to_write(format, path), quality, level), source);
   try {
-    without_gil("", [&] {
+    without_gil(path, [&] {
       naming(printable(path), [&] {
         if (!overwrite) check_new(path);
         const EncodedFile file = encode(job.pixels, job.encoding, 0);
@@ -311,6 +320,9 @@ void bind_codecs(nb::module_& module) {
       .def("read", &PageReader::read, "index"_a)
       .def_prop_ro("warning", &PageReader::warning);
   module.def("inspect", &inspect, "source"_a.none(), "accept"_a);
+  module.def(
+      "image_sizes", &image_sizes, "sources"_a, "accept"_a,
+      nb::sig("def image_sizes(sources: list[typing.Any], accept: str) -> list[tuple[int, int] | None]"));
   module.def("encode", &encode_one, "image"_a, "format"_a, "quality"_a.none(), "level"_a.none(),
              "metadata"_a.none(), "threads"_a);
   module.def("encode_list", &encode_list, "images"_a, "format"_a, "quality"_a.none(), "level"_a.none(),

@@ -16,6 +16,7 @@
 #include "app/python/core/existing_files.h"
 #include "app/python/core/pipelines.h"
 #include "app/python/core/sources.h"
+#include "app/python/core/without_gil.h"
 #include "images/files/output_sync.h"
 #include "images/formats/pending_input.h"
 #include "images/text.h"
@@ -86,17 +87,23 @@ nb::list Pipeline::convert(nb::handle source, const nb::bytes& path, bool overwr
   };
   ImageJob job(files_of(file, options, encoding.format), settings, Timeline());
   try {
-    const nb::gil_scoped_release others_run;
-    if (!overwrite) check_new(options.output.path);
-    const std::string device = device_ == "auto" ? "cpu" : device_of_call(device_);
-    const std::unique_ptr<Engine> engine = make_engine(choose_device(device), threads_);
-    if (engine->implementation() == "cuda") note_device_use();
-    run(job, file, settings.decode, *engine);
+    without_gil(
+        [&](const Error& error) {
+          const std::string& name = error.kind() == ErrorKind::input    ? file.name
+                                    : error.kind() == ErrorKind::output ? options.output.path
+                                                                        : std::string();
+          return exception_of(Error(error.kind(), without_empty_name(error.what())), name);
+        },
+        [&] {
+          if (!overwrite) check_new(options.output.path);
+          DeviceChoice device = choose_device(device_ == "auto" ? "cpu" : device_of_call(device_));
+          device.memory_bytes = device_image_limit();
+          const std::unique_ptr<Engine> engine = make_engine(device, threads_);
+          if (engine->implementation() == "cuda") note_device_use();
+          run(job, file, settings.decode, *engine);
+        });
   } catch (const FileExists&) {
     raise_file_exists(options.output.path);
-  } catch (const Error& error) {
-    raise(exception_of(Error(error.kind(), without_empty_name(error.what())),
-                       error.kind() == ErrorKind::input ? file.name : ""));
   }
   nb::list notes;
   for (const ImageNote& note : job.notes())

@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include "app/python/core/arrays.h"
+#include "app/python/core/without_gil.h"
 #include "images/unreachable.h"
 
 namespace imgpipe::python {
@@ -169,8 +170,8 @@ void DeviceResult::download(nb::ndarray<nb::c_contig, nb::device::cpu> to) const
   const auto size = static_cast<std::size_t>(bytes());
   if (to.nbytes() != size) throw nb::value_error("numpy: expected an array of the same size");
   check_process();
-  const nb::gil_scoped_release others_run;
-  if (size > 0) session->results->download(data, {static_cast<std::byte*>(to.data()), size});
+  if (size == 0) return;
+  without_gil([&] { session->results->download(data, {static_cast<std::byte*>(to.data()), size}); });
 }
 
 void DeviceResult::compact(const std::vector<std::int64_t>& indices) const {
@@ -181,8 +182,7 @@ void DeviceResult::compact(const std::vector<std::int64_t>& indices) const {
     if (from.data != to.data) copies.push_back({from.data, to.data, static_cast<std::size_t>(from.bytes())});
   }
   check_process();
-  const nb::gil_scoped_release others_run;
-  session->results->copy(copies);
+  without_gil([&] { session->results->copy(copies); });
 }
 
 }  // namespace imgpipe::python

@@ -19,6 +19,7 @@
 #include "app/python/core/device_arrays.h"
 #include "app/python/core/devices.h"
 #include "app/python/core/pipelines.h"
+#include "app/python/core/without_gil.h"
 #include "images/error.h"
 #include "images/rounded_up.h"
 #include "pipeline/device.h"
@@ -132,16 +133,10 @@ bool is_on_device(nb::handle source) {
 
 // Returns produce(stream), after the work that it ordered on the stream is done.
 nb::object from_producer(const std::string& device, const nb::callable& produce) {
-  std::shared_ptr<const StreamHandle> stream;
-  ResultMemory* results = nullptr;
-  {
-    const nb::gil_scoped_release others_run;
-    results = device_session(device).results.get();
-    stream = results->make_stream();
-  }
+  ResultMemory& results = *without_gil([&] { return &device_session(device); })->results;
+  const std::shared_ptr<const StreamHandle> stream = without_gil([&] { return results.make_stream(); });
   nb::object made = produce(*stream);
-  const nb::gil_scoped_release others_run;
-  results->wait_for(*stream);
+  without_gil([&] { results.wait_for(*stream); });
   return made;
 }
 
@@ -165,11 +160,11 @@ class DevicePipeline {
   [[nodiscard]] nb::tuple batch(nb::list sources, const std::optional<Pipeline::Boxes>& boxes,
                                 const std::optional<Pipeline::Flips>& flips, const DeviceInput* out,
                                 bool with_index) {
-    DeviceSession* session = nullptr;
-    {
-      const nb::gil_scoped_release others_run;
-      session = &device_session(device_);
-    }
+    DeviceSession* const session = without_gil([this] {
+      DeviceSession& used = device_session(device_);
+      used.results->settle();
+      return &used;
+    });
     const BatchSources items(sources, boxes, flips, &is_on_device);
     std::vector<LaneBatchImage> images(items.items().size());
     for (std::size_t i = 0; i < images.size(); ++i) {
@@ -179,14 +174,13 @@ class DevicePipeline {
     }
     if (out != nullptr) out->check_contiguous("out");
     BatchResults results(*session, images, out);
-    {
-      const nb::gil_scoped_release others_run;
+    without_gil([&] {
       session->lanes->run(images, {.decode = decode_,
                                    .plans = &plans_,
                                    .allocate = [&] { results.allocate(); },
                                    .threads = threads_});
       results.clear_failed();
-    }
+    });
     bool failed = false;
     nb::list errors;
     for (std::size_t i = 0; i < images.size(); ++i) {
@@ -209,7 +203,8 @@ class DevicePipeline {
 
 void bind_devices(nb::module_& module) {
   module.def("device_memory_limit", &device_memory_limit);
-  module.def("set_device_memory_limit", &set_device_memory_limit, nb::arg("bytes"));
+  module.def("set_device_memory_limit", &set_device_memory_limit, nb::arg("bytes"),
+             nb::call_guard<nb::gil_scoped_release>());
   module.def("trim_devices", &trim_devices, nb::call_guard<nb::gil_scoped_release>());
   module.def(
       "device_index", [](const std::string& device) { return device_session(device).index; },

@@ -8,6 +8,7 @@
 
 #include <unistd.h>
 
+#include "app/python/core/idle_threads.h"
 #include "images/error.h"
 #include "pipeline/device.h"
 #include "pipeline/lane.h"
@@ -26,9 +27,8 @@ std::map<int, DeviceSession>& sessions() {
 }
 std::atomic<pid_t> user{0};  // the process that has sessions, or has used a device without one
 
-// A quarter of the memory is for idle results.
 void apply_limit(DeviceSession& session) {
-  session.lanes->limit_memory(limit / 4 * 3);
+  session.lanes->limit_memory(device_image_limit());
   session.results->limit_idle(static_cast<std::size_t>(limit / 4));
 }
 
@@ -82,10 +82,14 @@ std::int64_t device_memory_limit() {
   return limit;
 }
 
+std::int64_t device_image_limit() {
+  return limit / 4 * 3;
+}
+
 void set_device_memory_limit(std::int64_t bytes) {
   check_process();
+  if (limit.exchange(bytes) != bytes) end_idle_threads();  // their engines keep memory up to the former limit
   const std::lock_guard lock(mutex);
-  limit = bytes;
   for (auto& [index, session] : sessions()) apply_limit(session);
 }
 

@@ -31,6 +31,9 @@ void note_device_use();
 
 // The limit of device memory besides the context and results, for each device.
 [[nodiscard]] std::int64_t device_memory_limit();
+// The part of it for images in progress: of all batches of a session together, and of each engine and each
+// run_directory(). The rest is for idle results and kernels.
+[[nodiscard]] std::int64_t device_image_limit();
 void set_device_memory_limit(std::int64_t bytes);
 
 // Frees the idle memory of all sessions of this process.

@@ -32,6 +32,7 @@
 #include "app/python/core/devices.h"
 #include "app/python/core/errors.h"
 #include "app/python/core/sources.h"
+#include "app/python/core/without_gil.h"
 #include "images/error.h"
 #include "images/files/file_descriptor.h"
 #include "images/files/temporary_file.h"
@@ -49,15 +50,15 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPollInterval{50};  // between checks for signals, and reports of progress
 
-// Returns the names of the images below a directory, and its problems as (path, reason).
+// Returns the names of the images below a directory, or the paths that match a pattern, and problems as
+// (path, reason).
 nb::tuple list_images(const nb::bytes& directory) {
   InputOptions input;
-  input.path = path_of(directory, "sources");
+  input.more_paths = expand_ranges(path_of(directory, "sources"));
+  input.path = input.more_paths.front();
+  input.more_paths.erase(input.more_paths.begin());
   input.recursive = true;
-  const BatchFiles found = [&input] {
-    const nb::gil_scoped_release others_run;
-    return search_inputs(input);
-  }();
+  const BatchFiles found = without_gil([&input] { return search_inputs(input, nullptr, true); });
   nb::list names, problems;
   for (const BatchFile& file : found.files) names.append(path_object(file.name));
   for (const PathProblem& problem : found.problems)
@@ -170,6 +171,7 @@ class DirectoryRun {
         check_process();  // with auto, a forked process works on the host
         LaneCapacity capacity = find_lanes();
         if (!capacity.lanes.empty()) note_device_use();
+        for (const auto& lane : capacity.lanes) lane->limit_memory(device_image_limit());
         return capacity;
       };
     return settings;
@@ -194,7 +196,7 @@ class DirectoryRun {
   void fail(const BatchFile& file, ErrorKind kind, std::string reason) {
     if (const std::string prefix = printable(file.input) + ": "; reason.starts_with(prefix))
       reason.erase(0, prefix.size());
-    failures_.push_back({file.input, std::move(reason), kind});
+    failures_.push_back({file.input, python_message(std::move(reason)), kind});
     if (!first_failure_) first_failure_ = failures_.back();
   }
 
@@ -244,8 +246,7 @@ void check_exists(const std::string& input) {
   if (is_pattern(input) ||
       std::filesystem::symlink_status(input, unknown).type() != std::filesystem::file_type::not_found)
     return;
-  set_exception(Error(ErrorKind::input, "cannot open: " + system_reason(ENOENT)), input);
-  throw nb::python_error();
+  raise(exception_of(Error(ErrorKind::input, "cannot open: " + system_reason(ENOENT)), input));
 }
 
 // Returns the program's options for the arguments of imgpipe.run_directory(). Other options keep the
@@ -277,6 +278,7 @@ ProcessOptions options_of(const nb::dict& given) {
   output.keep_metadata = option<bool>(given, "metadata");
   if (option<bool>(given, "overwrite")) output.replace = Replace::all;
   output.skip_existing = option<bool>(given, "skip_existing");
+  options.decode.max_pixels = option<std::int64_t>(given, "max_pixels");
   options.execution.device = option<std::string>(given, "device");
   if (choose_device(options.execution.device).backend == Backend::cuda) check_process();
   options.execution.threads = option<int>(given, "threads");
@@ -288,43 +290,34 @@ ProcessOptions options_of(const nb::dict& given) {
 
 void check_replaceable(DirectoryRun& run) {
   try {
-    const nb::gil_scoped_release others_run;
-    run.check_replaceable();
+    without_gil([&run] { run.check_replaceable(); });
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::usage) throw;
-    PyErr_SetObject(PyExc_FileExistsError, nb::steal(PyObject_Str(exception_of(error).ptr())).ptr());
-    throw nb::python_error();
+    raise(nb::handle(PyExc_FileExistsError)(EEXIST, python_message(error.what())));
   }
-}
-
-template <class Work>
-auto without_lock(const Work& work) {
-  const nb::gil_scoped_release others_run;
-  return work();
 }
 
 // Returns (done, skipped, failed, pixels, warnings). `progress`: None, or called with the numbers of ended
 // and of all images.
 nb::tuple run_directory(const nb::dict& given, const nb::object& progress) {
   DirectoryRun run(options_of(given));
-  without_lock([&] { run.plan(); });
+  without_gil([&] { run.plan(); });
   check_replaceable(run);
-  without_lock([&] { run.start(); });
+  without_gil([&] { run.start(); });
   try {
     for (bool is_working = run.total() > 0; is_working;) {
-      is_working = without_lock([&] { return run.work(); });
+      is_working = without_gil([&] { return run.work(); });
       if (PyErr_CheckSignals() != 0) throw nb::python_error();
       if (!progress.is_none()) progress(run.ended(), run.total());
     }
   } catch (const nb::python_error&) {
-    (void)without_lock([&] { return error_of([&] { run.stop(); }); });
+    (void)without_gil([&] { return error_of([&] { run.stop(); }); });
     throw;
   }
-  without_lock([&] { run.finish(); });
+  without_gil([&] { run.finish(); });
   if (const std::optional<Failure>& failure = run.first_failure();
       failure && option<bool>(given, "fail_fast")) {
-    set_exception(Error(failure->kind, failure->reason), failure->path);
-    throw nb::python_error();
+    raise(exception_of(Error(failure->kind, failure->reason), failure->path));
   }
   return run.summary();
 }

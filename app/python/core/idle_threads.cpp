@@ -7,7 +7,10 @@
 
 #include <pthread.h>
 
+#include "app/python/core/devices.h"
+#include "images/files/temporary_file.h"
 #include "images/memory/block_pool.h"
+#include "pipeline/threads/fork_mutex.h"
 
 namespace imgpipe::python {
 namespace {
@@ -17,7 +20,7 @@ class IdleSets {
  public:
   using Sets = std::list<IdleThreads>;
 
-  [[nodiscard]] Sets take(const std::pair<std::string, int>& key) {
+  [[nodiscard]] Sets take(const ThreadsKey& key) {
     Sets taken;
     const std::lock_guard lock(mutex_);
     const auto found = std::ranges::find(idle_, key, &IdleThreads::key);
@@ -33,7 +36,7 @@ class IdleSets {
     int of_several = 0, single = 0;
     for (auto next = idle_.begin(); next != idle_.end();) {
       const auto set = next++;
-      const bool is_single = set->key.second == 1;
+      const bool is_single = set->key.threads == 1;
       if (is_single ? ++single > kMostSingle : ++of_several > kMostOfSeveral)
         surplus.splice(surplus.end(), idle_, set);
     }
@@ -49,14 +52,18 @@ class IdleSets {
   // their sets can neither be used nor destroyed.
   void before_fork() {
     mutex_.lock();
+    fork_mutex().lock();
     block_pool().before_fork();  // that of `new`
   }
   void in_parent() {
     block_pool().after_fork();
+    fork_mutex().unlock();
     mutex_.unlock();
   }
   void in_child() {
     block_pool().after_fork();
+    fork_mutex().unlock();
+    unblock_new_outputs();
     for (IdleThreads& set : idle_) (void)set.threads.release();
     idle_.clear();
     mutex_.unlock();
@@ -78,9 +85,11 @@ IdleSets& idle_sets() {
 
 }  // namespace
 
-ThreadsLease::ThreadsLease(const std::string& device, int threads)
-    : held_(idle_sets().take({device, threads})) {
-  if (held_.empty()) held_.push_back({{device, threads}, std::make_unique<BatchThreads>(device, threads)});
+ThreadsLease::ThreadsLease(const std::string& device, int threads) {
+  const ThreadsKey key{device, threads, device_image_limit()};
+  held_ = idle_sets().take(key);
+  if (held_.empty())
+    held_.push_back({key, std::make_unique<BatchThreads>(device, threads, key.device_memory_bytes)});
 }
 
 // NOLINTNEXTLINE(bugprone-exception-escape): letting the lock go does not throw

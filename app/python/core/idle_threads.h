@@ -1,17 +1,25 @@
 // Keeps threads and engines between the calls of a process.
 #pragma once
 
+#include <cstdint>
 #include <list>
 #include <memory>
 #include <string>
-#include <utility>
 
 #include "pipeline/jobs/array_batch.h"
 
 namespace imgpipe::python {
 
+struct ThreadsKey {
+  std::string device;
+  int threads = 1;
+  std::int64_t device_memory_bytes = 0;  // as for BatchThreads
+
+  friend bool operator==(const ThreadsKey&, const ThreadsKey&) = default;
+};
+
 struct IdleThreads {
-  std::pair<std::string, int> key;  // device, threads
+  ThreadsKey key;
   std::unique_ptr<BatchThreads> threads;
 };
 
@@ -19,7 +27,7 @@ struct IdleThreads {
 // the GIL: its destructor may join threads.
 class ThreadsLease {
  public:
-  // Takes idle threads or makes new ones. Throws like BatchThreads().
+  // Takes idle threads or makes new ones, within the limit of device memory. Throws like BatchThreads().
   ThreadsLease(const std::string& device, int threads);
   ~ThreadsLease();
   ThreadsLease(const ThreadsLease&) = delete;

@@ -1,10 +1,12 @@
 #include "app/python/core/pipelines.h"
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 
 #include "app/python/core/arrays.h"
 #include "app/python/core/bindings.h"
@@ -15,10 +17,9 @@
 #include "app/python/core/opened_image.h"
 #include "app/python/core/reports.h"
 #include "app/python/core/result_arrays.h"
+#include "app/python/core/without_gil.h"
 #include "images/error.h"
-#include "images/image.h"
 #include "pipeline/device.h"
-#include "pipeline/jobs/array_job.h"
 
 namespace imgpipe::python {
 namespace {
@@ -48,71 +49,22 @@ Pipeline::Pipeline(const std::string& stages, std::string device, int threads,
 }
 
 nb::object Pipeline::run_array(nb::handle array, nb::handle out) {
-  return result_of(array, out, nullptr);
+  return OpenedImage(*this, array, OpenedImage::Kind::pixels).run(threads_, out);
 }
 
 nb::tuple Pipeline::run_with_report(nb::handle array) {
   RunReport report;
-  nb::object result = result_of(array, nb::none(), &report);
+  nb::object result = OpenedImage(*this, array, OpenedImage::Kind::pixels).run(threads_, nb::none(), &report);
   return nb::make_tuple(std::move(result), report_dict(report));
 }
 
 nb::object Pipeline::read(nb::handle source, nb::handle out) {
-  OpenedImage image(*this, source);
-  return image.run(threads_, out);
+  return open(source)->run(threads_, out);
 }
 
-// Makes the plan first, because the view may copy an array that the stages do not accept.
-ConstHostView Pipeline::view_of(ImageArray& image) {
-  if (!image.is_readable_in_place()) {
-    const nb::gil_scoped_release others_run;
-    (void)plans_.plan_for(image.shape());
-  }
-  return image.view();
-}
-
-nb::object Pipeline::result_of(nb::handle array, nb::handle out, RunReport* report) {
-  ImageArray image(array);
-  try {
-    const ArraySource source{.pixels = view_of(image)};
-    std::optional<OutArray> given;
-    if (!out.is_none()) given.emplace(out, false);
-    std::optional<ArrayJob> job;
-    {
-      const nb::gil_scoped_release others_run;
-      job.emplace(source, plans_, decode_);
-    }
-    return run_job(*job, threads_, given, report);
-  } catch (const Error& error) {
-    raise(exception_of_source(error, nullptr));
-  }
-}
-
-nb::object Pipeline::run_job(ArrayJob& job, int threads, const std::optional<OutArray>& out,
-                             RunReport* report) {
-  const ArrayType& type = job.result();
-  std::optional<BatchTarget> target;
-  if (out) {
-    out->check(type);
-    target = out->target(plans_.channels_first());
-  }
-  std::shared_ptr<Image> memory;
-  {
-    const nb::gil_scoped_release others_run;
-    if (!target) memory = std::make_shared<Image>(type.frame, result_memory());
-    const ThreadsLease lease(device_of_call(device_), threads);
-    RunReport chosen;  // has the device that "auto" chose
-    if (report == nullptr && device_ == "auto") report = &chosen;
-    job.run(lease->runner(), target ? target->first : memory->untyped_view(), report);
-    if (device_.starts_with("cuda") || (report != nullptr && report->implementation == "cuda"))
-      note_device_use();
-  }
-  if (target) return out->object();
-  std::byte* const data = memory->untyped_view().data;
-  nb::object array = new_array(data, type, std::move(memory));
-  if (!out) return array;
-  out->copy(array);
-  return out->object();
+std::unique_ptr<OpenedImage> Pipeline::open(nb::handle source) {
+  return std::make_unique<OpenedImage>(
+      *this, source, has_pixels(source) ? OpenedImage::Kind::pixels : OpenedImage::Kind::file);
 }
 
 void warn_of_damage(const std::string& name, const std::vector<std::string>& warnings) {
@@ -139,15 +91,18 @@ void bind_pipelines(nb::module_& module) {
   module.def(
       "trim_host",
       [] {
-        const nb::gil_scoped_release others_run;
-        end_idle_threads();
-        trim_result_memory();
+        without_gil([] {
+          end_idle_threads();
+          trim_result_memory();
+        });
       },
       nb::sig("def trim_host() -> None"));
   nb::class_<OpenedImage>(module, "OpenedImage")
       .def("needed_bytes", &OpenedImage::needed_bytes, nb::arg("threads"))
-      .def("run", &OpenedImage::run, nb::arg("threads"), nb::arg("out") = nb::none(),
-           nb::sig("def run(self, threads: int, out: object = None) -> typing.Any"));
+      .def(
+          "run", [](OpenedImage& image, int threads, nb::handle out) { return image.run(threads, out); },
+          nb::arg("threads"), nb::arg("out") = nb::none(),
+          nb::sig("def run(self, threads: int, out: object = None) -> typing.Any"));
   nb::class_<Pipeline>(module, "Pipeline")
       .def(nb::init<const std::string&, std::string, int, const std::optional<std::string>&,
                     const std::string&, std::int64_t>(),
@@ -160,9 +115,7 @@ void bind_pipelines(nb::module_& module) {
            nb::sig("def run_with_report(self, array: object) -> tuple[typing.Any, typing.Any]"))
       .def("read", &Pipeline::read, nb::arg("source").none(), nb::arg("out").none(),
            nb::sig("def read(self, source: object, out: object) -> typing.Any"))
-      .def(
-          "open", [](Pipeline& pipeline, nb::handle source) { return new OpenedImage(pipeline, source); },
-          nb::arg("source").none(), nb::keep_alive<0, 1>(), nb::rv_policy::take_ownership)
+      .def("open", &Pipeline::open, nb::arg("source").none(), nb::keep_alive<0, 1>())
       .def("convert", &Pipeline::convert, nb::arg("source").none(), nb::arg("path"), nb::arg("overwrite"),
            nb::arg("quality").none(), nb::arg("keep_metadata"),
            nb::sig("def convert(self, source: object, path: bytes, overwrite: bool, quality: int | None, "

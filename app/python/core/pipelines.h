@@ -11,15 +11,14 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include "app/python/core/arrays.h"
-#include "app/python/core/result_arrays.h"
 #include "app/python/core/sources.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"
-#include "pipeline/jobs/array_job.h"
 #include "pipeline/jobs/array_plans.h"
 
 namespace imgpipe::python {
+
+class OpenedImage;
 
 // Thread-safe: concurrent calls use different threads.
 class Pipeline {
@@ -35,6 +34,8 @@ class Pipeline {
   // Returns the result and its report.
   [[nodiscard]] nb::tuple run_with_report(nb::handle array);
   [[nodiscard]] nb::object read(nb::handle source, nb::handle out);
+  // Opens an array of pixels, or a file. This must outlive the result.
+  [[nodiscard]] std::unique_ptr<OpenedImage> open(nb::handle source);
 
   using Boxes = nb::ndarray<const std::int64_t, nb::numpy, nb::shape<-1, 4>, nb::c_contig, nb::device::cpu>;
   using Flips = nb::ndarray<const bool, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -49,12 +50,6 @@ class Pipeline {
 
  private:
   friend class OpenedImage;
-
-  [[nodiscard]] ConstHostView view_of(ImageArray& image);
-  [[nodiscard]] nb::object result_of(nb::handle array, nb::handle out, RunReport* report);
-  // Returns a new array, or `out`.
-  [[nodiscard]] nb::object run_job(ArrayJob& job, int threads, const std::optional<OutArray>& out,
-                                   RunReport* report);
 
   const std::string device_;
   const int threads_;

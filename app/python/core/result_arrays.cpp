@@ -26,16 +26,16 @@ std::string text_of(const ArrayType& type) {
 }
 
 // Never destroyed: arrays may outlive the module.
-class ResultMemory final : public std::pmr::memory_resource {
+class HostResultMemory final : public std::pmr::memory_resource {
  public:
-  ResultMemory() {
+  HostResultMemory() {
     const int failed =
         ::pthread_atfork([] { results().kept_.before_fork(); }, [] { results().kept_.after_fork(); },
                          [] { results().kept_.after_fork(); });
     if (failed != 0) throw std::bad_alloc();
   }
-  static ResultMemory& results() {
-    static auto* const memory = new ResultMemory;
+  static HostResultMemory& results() {
+    static auto* const memory = new HostResultMemory;
     return *memory;
   }
   void trim() { kept_.trim(); }
@@ -64,11 +64,11 @@ class ResultMemory final : public std::pmr::memory_resource {
 }  // namespace
 
 std::pmr::memory_resource* result_memory() {
-  return &ResultMemory::results();
+  return &HostResultMemory::results();
 }
 
 void trim_result_memory() {
-  ResultMemory::results().trim();
+  HostResultMemory::results().trim();
 }
 
 nb::object new_array(std::byte* data, const ArrayType& type, std::shared_ptr<const void> owner,

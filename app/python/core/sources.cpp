@@ -5,14 +5,14 @@
 
 #include <nanobind/stl/string.h>
 
+#include "app/python/core/errors.h"
+#include "app/python/core/shard_samples.h"
 #include "images/files/file.h"
 #include "images/formats/pending_input.h"
 #include "pipeline/image_io.h"
 
 namespace imgpipe::python {
 namespace {
-
-constexpr const char* kView = "_shard_view";  // of imgpipe._samples.ShardImage: its data, which read() copies
 
 std::string class_name(nb::handle object) {
   return nb::cast<std::string>(object.type().attr("__name__"));
@@ -23,12 +23,16 @@ nb::builtin_exception wrong(const std::string& argument, const std::string& got)
       (argument + ": expected a path, the bytes of a file or a binary file object, got " + got).c_str());
 }
 
-// Returns the bytes of a path in the encoding of file names.
-std::string path_bytes(nb::handle object) {
-  PyObject* encoded = nullptr;
-  if (PyUnicode_FSConverter(object.ptr(), static_cast<void*>(&encoded)) == 0) throw nb::python_error();
-  const auto bytes = nb::steal<nb::bytes>(encoded);
-  return {bytes.c_str(), bytes.size()};
+// Returns the bytes of a path in the encoding of file names. Raises ValueError for a null character.
+std::string path_bytes(nb::handle object, const std::string& argument) {
+  nb::object path = nb::steal(PyOS_FSPath(object.ptr()));
+  if (path.is_valid() && PyUnicode_Check(path.ptr())) path = nb::steal(PyUnicode_EncodeFSDefault(path.ptr()));
+  if (!path.is_valid()) throw nb::python_error();
+  const auto bytes = nb::borrow<nb::bytes>(path);
+  std::string text(bytes.c_str(), bytes.size());
+  if (text.find('\0') == text.npos) return text;
+  PyErr_SetString(PyExc_ValueError, (argument + ": embedded null character").c_str());
+  throw nb::python_error();
 }
 
 std::span<const std::byte> span_of(const void* data, std::size_t size) {
@@ -58,8 +62,10 @@ void Source::Release::operator()(Py_buffer* buffer) const noexcept {
 
 Source Source::from(nb::handle object, const std::string& argument) {
   Source source;
-  if (PyUnicode_Check(object.ptr()) || nb::hasattr(object, "__fspath__")) {
-    source.name = path_bytes(object);
+  if (nb::isinstance<ShardImage>(object)) {
+    source.take_shard_image(object);
+  } else if (PyUnicode_Check(object.ptr()) || nb::hasattr(object, "__fspath__")) {
+    source.name = path_bytes(object, argument);
     source.path = file_path(source.name);
   } else if (PyObject_CheckBuffer(object.ptr())) {
     source.take_buffer(object, argument);
@@ -69,6 +75,14 @@ Source Source::from(nb::handle object, const std::string& argument) {
     throw wrong(argument, class_name(object));
   }
   return source;
+}
+
+void Source::take_shard_image(nb::handle object) {
+  const auto& image = nb::cast<const ShardImage&>(object);
+  if (image.error) raise(image.error);
+  name = image.name;
+  owner_ = nb::borrow(object);
+  file_ = InputFile::borrowed(image.data);
 }
 
 void Source::take_buffer(nb::handle object, const std::string& argument) {
@@ -88,7 +102,7 @@ void Source::take_file_object(nb::handle object, const std::string& argument) {
   const std::string remedy = "a file object in text mode; open it with mode \"rb\"";
   nb::object content;
   try {
-    content = nb::hasattr(object.type(), kView) ? object.attr(kView) : object.attr("read")();
+    content = object.attr("read")();
   } catch (const nb::python_error& error) {
     if (error.matches(PyExc_UnicodeDecodeError)) throw wrong(argument, remedy);
     throw;
@@ -98,7 +112,8 @@ void Source::take_file_object(nb::handle object, const std::string& argument) {
     throw wrong(argument, "a " + class_name(object) + " whose read() returned " + class_name(content));
   take_buffer(content, argument);
   if (!nb::hasattr(object, "name")) return;
-  if (const nb::object given = object.attr("name"); PyUnicode_Check(given.ptr())) name = path_bytes(given);
+  if (const nb::object given = object.attr("name"); PyUnicode_Check(given.ptr()))
+    name = path_bytes(given, argument);
 }
 
 bool Source::take_array(nb::handle object) {

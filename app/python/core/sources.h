@@ -53,6 +53,8 @@ class Source {
   // Opens the reader, which this must outlive, as the program does: a large raw Netpbm file stays on disk.
   // Throws the errors of bytes() and open_reader().
   [[nodiscard]] std::unique_ptr<Reader> open(const DecodeOptions& options) const;
+  // Whether the readers of open() read from the disk.
+  [[nodiscard]] bool is_on_disk() const { return file_ && !file_->is_whole(); }
   // Frees a path's file, which the readers of open() need.
   void close() const noexcept;
 
@@ -63,10 +65,12 @@ class Source {
   using Array = nb::ndarray<nb::ro, nb::device::cpu>;
 
   Source() = default;
+  void take_shard_image(nb::handle object);
   void take_buffer(nb::handle object, const std::string& argument);
   void take_file_object(nb::handle object, const std::string& argument);
   bool take_array(nb::handle object);
 
+  nb::object owner_;  // of the bytes
   std::unique_ptr<Py_buffer, Release> buffer_;
   Array array_;
   mutable std::optional<InputFile> file_;  // of the path, once read; or the buffer's bytes

@@ -1,6 +1,6 @@
 """imgpipe: an image-processing pipeline that is exact to the byte."""
 from . import ops
-from ._batch import Batch
+from ._batch import Batch, Result
 from ._core import VERSION as __version__
 from ._device import memory_limit, trim
 from ._device_array import DeviceArray
@@ -8,7 +8,6 @@ from ._directory import Summary, run_directory
 from ._errors import DamageWarning, DecodeError, MissingFileError
 from ._io import ImageInfo, Pages, Source, decode, encode, info, pages, read, write
 from ._loader import Loader, LoaderBatch, LoaderState
-from ._map import Result
 from ._pipeline import Pipeline, run
 from ._report import Report
 from ._stages import Op, stages

@@ -1,8 +1,12 @@
 """Work that threads do before its results are asked for."""
+from __future__ import annotations
+
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 __all__ = ["ahead", "read_ahead"]
 
@@ -15,6 +19,8 @@ def ahead(function: Callable[[_Item], _Result], items: Iterator[_Item], count: i
 
     Another thread takes the items. Closing the generator ends the threads after the calls in progress.
     """
+    from concurrent.futures import ThreadPoolExecutor  # takes a while
+
     taker, workers = ThreadPoolExecutor(1), ThreadPoolExecutor(count)
     results: deque[Future[_Result | None]] = deque()
 
@@ -38,6 +44,8 @@ def ahead(function: Callable[[_Item], _Result], items: Iterator[_Item], count: i
 
 def read_ahead(items: Iterator[_Item]) -> Generator[_Item, None, None]:
     """Yield the items, while a thread takes the next one."""
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(1) as taker:
         upcoming = taker.submit(next, items, None)
         while (item := upcoming.result()) is not None:

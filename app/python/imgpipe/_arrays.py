@@ -1,12 +1,20 @@
 """Images that callers pass as arrays."""
+from __future__ import annotations
+
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _PIL_MODES = ("L", "LA", "RGB", "RGBA", "I;16")  # modes that store the samples themselves, in this order
+
+_PIL_REMEDIES = {"I": "pass numpy.asarray(image).astype(numpy.uint16) if its values are 0 to 65535",
+                 "I;16B": "pass numpy.asarray(image).astype(numpy.uint16)",
+                 "F": "pass numpy.asarray(image), in which 1 is white"}
 
 
 def is_image(source: object) -> bool:
@@ -23,8 +31,9 @@ def image_array(image: object, name: str = "array") -> npt.NDArray[Any]:
         return image
     if (pil := sys.modules.get("PIL.Image")) and isinstance(image, pil.Image):
         if image.mode not in _PIL_MODES:
-            raise TypeError(f"{name}: unsupported PIL mode {image.mode}; convert it to one of {', '.join(_PIL_MODES)}, "
-                            "for example image.convert('RGB')")
+            remedy = _PIL_REMEDIES.get(image.mode, f"convert it to one of {', '.join(_PIL_MODES)}, "
+                                       "for example image.convert('RGB')")
+            raise TypeError(f"{name}: unsupported PIL mode {image.mode}; {remedy}")
         return numpy.asarray(image)
     if isinstance(image, (list, tuple)) or hasattr(type(image), "__array__") or hasattr(image, "__array_interface__"):
         return numpy.asarray(image)

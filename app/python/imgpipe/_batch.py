@@ -1,15 +1,19 @@
-"""Arguments and results of Pipeline.batch()."""
+"""Arguments and results of Pipeline.batch(), results of Pipeline.map()."""
+from __future__ import annotations
+
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ._arrays import is_image
 from ._device_array import DeviceArray
 from ._errors import explained
 
-__all__ = ["Batch", "batch_arguments", "batch_result"]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+__all__ = ["Batch", "Result", "batch_arguments", "batch_result"]
 
 
 class Batch(NamedTuple):
@@ -24,6 +28,14 @@ class Batch(NamedTuple):
     images: Any
     errors: list[Exception | None]
     indices: npt.NDArray[np.intp]
+
+
+class Result(NamedTuple):
+    """A result of Pipeline.map(): the source, and either the image or the error; the other one is None."""
+
+    source: Any
+    image: Any
+    error: Exception | None
 
 
 def batch_arguments(sources: Iterable[Any], boxes: npt.ArrayLike | None, flips: npt.ArrayLike | None

@@ -1,8 +1,9 @@
 """Batches on a CUDA device."""
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core
 from ._arguments import MAX_PIXELS, acceptance, bounded, memory_bytes
@@ -10,6 +11,8 @@ from ._arrays import image_array, is_image
 from ._device_array import DeviceArray, device_input, wait_for_stream
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ._pipeline import Pipeline
 
 __all__ = ["DeviceBatches", "decode", "memory_limit", "trim"]
@@ -44,6 +47,8 @@ class DeviceBatches:
         return DeviceArray(results), errors
 
     def _source(self, source: Any) -> Any:
+        if isinstance(source, (str, bytes, _core.ShardImage)):
+            return source
         on_device = device_input(source, self._device, "array")
         if on_device is not None:
             return on_device
@@ -73,8 +78,11 @@ def trim() -> None:
 def memory_limit(limit: SupportsIndex | str | None = None) -> int:
     """Return the limit, in bytes, of imgpipe's memory on each CUDA device, besides results and the CUDA context.
 
-    limit: the new limit, at least 64 MiB: bytes, or text such as "1.5G"; None: unchanged. The default is 400 MiB. An
-    image that needs more raises MemoryError. Raises ValueError for a smaller limit than 64 MiB.
+    limit: the new limit, at least 64 MiB: bytes, or text such as "1.5G"; None: unchanged. The default is 400 MiB.
+
+    All batches, reads and calls with arrays on a device share the limit; an image that alone needs more raises
+    MemoryError. run(), convert() and run_directory() have the same limit for each call, and process images that need
+    more in bands. Raises ValueError for a smaller limit than 64 MiB.
     """
     if limit is not None:
         _core.set_device_memory_limit(bounded("limit", memory_bytes(limit, "limit"), 64 << 20, 2**63 - 1))

@@ -1,11 +1,15 @@
 """Arrays in the memory of a CUDA device."""
+from __future__ import annotations
+
 import operator
-from typing import Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["DeviceArray", "device_input", "stream_number", "wait_for_stream"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, SupportsIndex
 
 from . import _core
-from ._arguments import acceptance, function_of, integer, memory_bytes, one_of, text
+from ._arguments import MAX_PIXELS, acceptance, bounded, function_of, integer, memory_bytes, one_of, text
 from ._stages import Stages, stages_text
 
 __all__ = ["Summary", "run_directory"]
@@ -37,7 +37,7 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
                   include: Iterable[str] = (), exclude: Iterable[str] = (), overwrite: bool = False,
                   skip_existing: bool = False, quality: SupportsIndex | None = None, metadata: bool = True,
                   lenient: bool | Literal["pillow"] = False, device: str = "cpu", jobs: SupportsIndex = 0,
-                  threads: SupportsIndex = 0, memory: int | str | None = None,
+                  threads: SupportsIndex = 0, memory: int | str | None = None, max_pixels: SupportsIndex = MAX_PIXELS,
                   on_error: Literal["raise", "return"] = "return",
                   progress: Callable[[int, int], object] | None = None) -> Summary:
     """Process the images of a directory into files in another one, as the program does, and return a Summary.
@@ -61,11 +61,12 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
     metadata:      preserve metadata and colour profiles.
     lenient:       True: decode the readable part of damaged files. "pillow": accept the files that Pillow accepts.
     device:        "cpu", "reference", "auto", "cuda" (all devices), "cuda:N" or "cuda:N,M". The run uses devices as the
-                   program does, and frees their memory at the end.
+                   program does, within memory_limit() on each, and frees their memory at the end.
     jobs:          the number of images that are processed at a time; 0: as many as threads.
     threads:       the number of CPU threads; 0: as many as this process may use.
     memory:        limits the memory of images in progress: bytes, or text such as "1.5G". None: half of the available
                    memory.
+    max_pixels:    larger images, and stages that would make them, are rejected.
     on_error:      "return": Summary.failed lists failed images. "raise": the first one ends the run.
     progress:      called in this thread, at most every 50 ms, with the number of ended images and that of all images.
                    An exception ends the run.
@@ -95,7 +96,8 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
         "quality": None if quality is None else integer("quality", quality), "metadata": bool(metadata),
         "accept": acceptance(lenient), "device": text("device", device, "cpu"),
         "jobs": integer("jobs", jobs), "threads": integer("threads", threads),
-        "memory": 0 if memory is None else memory_bytes(memory), "fail_fast": on_error == "raise"}
+        "memory": 0 if memory is None else memory_bytes(memory),
+        "max_pixels": bounded("max_pixels", max_pixels, 1, 2**34), "fail_fast": on_error == "raise"}
     done, skipped, failed, pixels, warnings = _core.run_directory(options, progress)
     return Summary(done, skipped, failed, pixels, time.perf_counter() - start, warnings)
 

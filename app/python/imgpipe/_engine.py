@@ -1,12 +1,15 @@
 """The engines that run a pipeline: the host, or a device."""
+from __future__ import annotations
+
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from ._arrays import image_array, is_image
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from . import _core
     from ._device import DeviceBatches
 

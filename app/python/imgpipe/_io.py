@@ -1,19 +1,23 @@
 """Reads and writes image files."""
+from __future__ import annotations
+
 import dataclasses
 import operator
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, Protocol, SupportsIndex, TypeAlias, Union, overload
+from typing import TYPE_CHECKING, Any, Literal, Protocol, SupportsIndex, TypeAlias, Union, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core, _device
 from ._arguments import LARGEST, MAX_PIXELS, acceptance, bounded, shown, text
 from ._arrays import image_array
 from ._device_array import DeviceArray
 from ._errors import DamageWarning, DecodeError, explained
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["ImageInfo", "Pages", "Source", "decode", "encode", "info", "pages", "read", "write"]
 
@@ -31,11 +35,12 @@ class _ArrayInterface(Protocol):
     def __array_interface__(self) -> dict[str, Any]: ...
 
 
-Array: TypeAlias = npt.NDArray[Any]  # uint8 or uint16
+Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]  # uint8 or uint16
 # A path, the bytes of a file in any object with the buffer protocol, or a binary file object.
-Source: TypeAlias = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, npt.NDArray[np.uint8], _BinaryFile]
+Source: TypeAlias = Union[str, os.PathLike[str], bytes, bytearray, memoryview, np.ndarray[Any, np.dtype[np.uint8]],
+                          _BinaryFile]
 # An image to encode, also a PIL image.
-Image: TypeAlias = Union[npt.NDArray[Any], _ArrayLike, _ArrayInterface, DeviceArray]
+Image: TypeAlias = Union[Array, _ArrayLike, _ArrayInterface, DeviceArray]
 Mode: TypeAlias = Literal["L", "LA", "RGB", "RGBA", "l", "la", "rgb", "rgba"]
 Lenient: TypeAlias = Union[bool, Literal["pillow"]]
 Bands: TypeAlias = Union[Literal["color"], SupportsIndex, Sequence[SupportsIndex], None]

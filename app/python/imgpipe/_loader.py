@@ -8,12 +8,14 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, SupportsIndex, TypedDict
 
+from . import _core
 from ._ahead import ahead, read_ahead
-from ._arguments import bounded, function_of
+from ._arguments import acceptance, bounded, function_of
 from ._arrays import image_array, is_image
 from ._batch import Batch
 from ._errors import DecodeError
-from ._io import info
+from ._io import Lenient, info
+from ._sample_random import SampleRandom
 from ._samples import ListedSamples, Loaded, Order, samples_of
 
 __all__ = ["Loader", "LoaderBatch", "LoaderState"]
@@ -23,7 +25,7 @@ class LoaderBatch(NamedTuple):
     """A batch of a Loader.
 
     images:  as Pipeline.batch() returns them: an array (N, ...), or a list if the shapes differ.
-    keys:    N names: the path of an image below the directory, a listed path as given, the number of another listed
+    keys:    N names: the path of an image below the directory, a listed or matching path, the number of another listed
              source, or the key of a shard's sample.
     members: N dictionaries with the other members of each sample of a shard, by extension: {"cls": b"7"}.
     errors:  N entries, each None or, with on_error="return", the exception of a failed sample. With on_error="skip",
@@ -74,28 +76,30 @@ class Loader:
     """Iterates over batches of images that a pipeline makes, one epoch per iteration.
 
     sources:    a directory, whose images are found in all its subdirectories and sorted by the bytes of their names; a
-                sequence of sources (paths, bytes, ...); or tar shards: a name or pattern such as
-                "shard-{0000..0099}.tar" or "train/*.tar", or a sequence of them. Consecutive members of a shard belong
-                to one sample if their names are equal up to the first dot of the last component; the rest is the
-                extension. The first member whose extension is that of an image format, or else ends with one
-                ("left.png"), is the image; samples without an image are skipped.
+                pattern of images such as "photos/*/*.jpg" or "photo-{000..099}.png", as on the command line; a sequence
+                of sources (paths, bytes, ...); or tar shards: a name or pattern such as "shard-{0000..0099}.tar" or
+                "train/*.tar", or a sequence of them. Consecutive members of a shard belong to one sample if their names
+                are equal up to the first dot of the last component; the rest is the extension. The first member whose
+                extension is that of an image format, or else ends with one ("left.png"), is the image; samples without
+                an image are skipped.
     pipeline:   a Pipeline. Its on_error determines what happens to samples that fail; its device holds the batches.
     batch_size: the number of samples in a batch. The last batch may have fewer; on_error="skip" omits some.
     shuffle:    permute the samples, differently in every epoch. A list or directory is permuted as a whole. For shards,
                 first their order is permuted, then each `shuffle_buffer` consecutive samples of the stream.
-    shuffle_buffer: see `shuffle`. Up to twice this many samples are in memory: about 0.5 KB each, and for compressed
+    shuffle_buffer: see `shuffle`. Up to twice this many samples are in memory: about 0.4 KB each, and for compressed
                 shards also their data. With prefetch also the names in the next three shards: up to 16,384 members of
-                each (5 MB), or 16 MB of a compressed one. Memory for the files of a batch is kept for later batches.
+                each (3 MB), or 16 MB of a compressed one. Memory for the files of a batch is kept for later batches.
     seed:       determines the order, `boxes` and `flips`. An int from 0.
     shard:      (rank, world): this loader yields one of `world` disjoint parts, which together are the data set: every
                 world-th sample of the order, or every world-th shard. If there are fewer shards than ranks, some ranks
                 share one.
-    prefetch:   the number of batches that threads make while the caller uses the current one, at most those of an
-                epoch, or 64 for shards. 0: the calling thread makes each batch on request.
+    prefetch:   the number of batches that threads make, at the same time, while the caller uses the current one, at
+                most those of an epoch, or 64 for shards. None: 4 with a CUDA device, which one batch alone does not
+                keep busy, otherwise 2. 0: the calling thread makes each batch on request.
     drop_last:  skip the last batch if it is not full.
     boxes:      None, or a function of (height, width, random) that returns the box (top, left, height, width) to crop
-                from the image before the first stage. `random` is a random.Random that depends only on the seed, the
-                epoch and the sample, not on the order, threads or ranks.
+                from the image before the first stage. `random` is a random.Random, valid during the call. Its numbers
+                depend only on the seed, the epoch and the sample, not on the order, threads or ranks.
     flips:      None, or a function of (height, width, random) that returns whether to mirror the image, called after
                 `boxes` for each sample.
 
@@ -112,7 +116,7 @@ class Loader:
 
     def __init__(self, sources: str | os.PathLike[str] | Sequence[Any], pipeline: BatchPipeline,
                  batch_size: SupportsIndex, *, shuffle: bool = False, shuffle_buffer: SupportsIndex = 10_000,
-                 seed: SupportsIndex = 0, shard: tuple[int, int] = (0, 1), prefetch: SupportsIndex = 2,
+                 seed: SupportsIndex = 0, shard: tuple[int, int] = (0, 1), prefetch: SupportsIndex | None = None,
                  drop_last: bool = False, boxes: Callable[[int, int, random.Random], Sequence[int]] | None = None,
                  flips: Callable[[int, int, random.Random], bool] | None = None) -> None:
         if not callable(getattr(pipeline, "batch", None)):
@@ -123,6 +127,8 @@ class Loader:
         self._shuffle_buffer = _at_least("shuffle_buffer", shuffle_buffer, 1)
         self._seed = _at_least("seed", seed, 0)
         self._rank, self._world = _part(shard)
+        if prefetch is None:
+            prefetch = 4 if str(getattr(pipeline, "device", "cpu")).startswith("cuda") else 2
         self._prefetch = _at_least("prefetch", prefetch, 0)
         self._drop_last = bool(drop_last)
         self._choices = {name: function_of(name, function, "height, width, random")
@@ -170,7 +176,8 @@ class Loader:
         """
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict of state_dict(), got {type(state).__name__}")
-        given, present = dict(state), dict(self.state_dict())
+        given: dict[str, Any] = dict(state)
+        present: dict[str, Any] = dict(self.state_dict())
         for name in ("sources", "shuffle", "shuffle_buffer", "seed", "shard"):
             if given.get(name) != present[name]:
                 raise ValueError(f"state: {name} is {given.get(name)!r}, but this Loader has {present[name]!r}; "
@@ -257,25 +264,32 @@ class Loader:
         """Return the boxes and flips of a batch, if there are functions for them."""
         chosen: dict[str, list[Any]] = {name: [] for name in self._choices}
         if chosen:
-            for seed, source in zip(loaded.seeds, loaded.sources):
-                size = _size_of(source)
-                chance = random.Random(f"{order.seed}:{order.epoch}:{seed}")
+            chance = SampleRandom()
+            for seed, size in zip(loaded.seeds, _sizes_of(loaded.sources, getattr(self._pipeline, "lenient", False))):
+                chance.seed(f"{order.seed}:{order.epoch}:{seed}")
                 for name, function in self._choices.items():
                     # A source that cannot be read fails in the batch.
                     chosen[name].append(function(*size, chance) if size else (0, 0, 1, 1) if name == "boxes" else False)
         return chosen
 
 
-def _size_of(source: Any) -> tuple[int, int] | None:
-    """Return the height and width of an image."""
+def _sizes_of(sources: list[Any], lenient: Lenient) -> list[tuple[int, int] | None]:
+    """Return the height and width of each image."""
+    files = (_core.ShardImage, str, bytes, bytearray, memoryview, os.PathLike)
+    if all(isinstance(source, files) for source in sources):
+        return _core.image_sizes(sources, acceptance(lenient))
+    return [_size_of(source, lenient) for source in sources]
+
+
+def _size_of(source: Any, lenient: Lenient) -> tuple[int, int] | None:
     try:
-        shape = image_array(source).shape if is_image(source) else info(source).shape
+        shape = image_array(source).shape if is_image(source) else info(source, lenient=lenient).shape
     except (DecodeError, OSError):
         return None
     return shape[0], shape[1]
 
 
-def _at_least(name: str, value: SupportsIndex, least: int) -> int:
+def _at_least(name: str, value: Any, least: int) -> int:
     try:
         number = operator.index(value)
     except TypeError:

@@ -3,19 +3,12 @@ import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import Any, NamedTuple
+from typing import Any
 
+from ._batch import Result
 from ._engine import Engine, Opened
 
-__all__ = ["Result", "map_sources"]
-
-
-class Result(NamedTuple):
-    """A result of Pipeline.map(): the source, and either the image or the error; the other one is None."""
-
-    source: Any
-    image: Any
-    error: Exception | None
+__all__ = ["map_sources"]
 
 
 class _Item:

@@ -1,24 +1,26 @@
 """Pipelines: stages that are checked once and run on any number of images."""
+from __future__ import annotations
+
 import functools
 import os
 import time
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, SupportsIndex
-
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from . import _core
 from ._arguments import MAX_PIXELS, acceptance, bounded, integer, memory_bytes, one_of, text
 from ._arrays import image_array
-from ._batch import batch_arguments, batch_result
+from ._batch import Result, batch_arguments, batch_result
 from ._device import DeviceBatches
 from ._engine import DeviceEngine, Engine, HostEngine
 from ._errors import DamageWarning
 from ._io import Source
-from ._map import Result, map_sources
 from ._report import Report
 from ._stages import Stages, stages_text
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 __all__ = ["Pipeline", "run"]
 
@@ -188,6 +190,8 @@ class Pipeline:
         or an exception in the loop, ends the threads after the images that they have begun. One thread at a time may
         use the iterator.
         """
+        from ._map import map_sources  # imports concurrent.futures, which takes a while
+
         return map_sources(self._engine, sources, integer("workers", workers), ordered,
                            None if prefetch is None else integer("prefetch", prefetch),
                            None if memory is None else memory_bytes(memory))

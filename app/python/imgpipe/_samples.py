@@ -1,17 +1,21 @@
 """The samples of a Loader in the order of an epoch: listed sources, or members of tar shards."""
+from __future__ import annotations
+
 import contextlib
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from . import _core
 from ._arguments import LARGEST
 from ._errors import MissingFileError
-from ._shard_members import SHARD_THREADS, Data, Member, members_of_shards
+from ._shard_index import SHARD_THREADS, samples_of_shards
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 UNSHUFFLED_BLOCK = 256  # samples of shards that are indexed at a time
 
@@ -85,50 +89,19 @@ class ListedSamples:
         yield Block(start, order.permutation(self.count)[order.rank::order.world])
 
     def load(self, samples: Sequence[Any]) -> Loaded:
-        sources = [self._sources[number] for number in samples]
+        numbers = [int(number) for number in samples]
+        sources = [self._sources[number] for number in numbers]
         if self._directory:
             return Loaded(sources, sources, [self._directory + name for name in sources], [{} for _ in sources])
-        seeds = [str(number) for number in samples]
+        seeds = list(map(str, numbers))
         keys = [os.fsdecode(source) if isinstance(source, (str, os.PathLike)) else seed
                 for source, seed in zip(sources, seeds)]
         return Loaded(keys, seeds, sources, [{} for _ in sources])
 
 
-class ShardImage:
-    """The image of a sample as a binary file object, whose name appears in errors."""
-
-    __slots__ = ("_shard_view", "name")  # the core takes the data from _shard_view, without a copy
-
-    def __init__(self, name: str, data: bytes | memoryview) -> None:
-        self.name = name
-        self._shard_view = data
-
-    def read(self) -> bytes:
-        return bytes(self._shard_view)
-
-
-class FailedImage:
-    """A ShardImage that cannot be read."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    def read(self) -> bytes:
-        raise self._error
-
-
-class ShardSample(NamedTuple):
-    shard: bytes  # its path
-    key: str
-    image: str  # the extension of the image
-    members: dict[str, Data]
-
-
 class ShardSamples:
-    """The samples of tar shards by WebDataset's rule: consecutive members whose names are equal up to the first dot of
-    their last component.
-
-    Blocks hold consecutive samples. For an uncompressed shard, data is read when a block's samples are loaded.
+    """The samples of tar shards. Blocks hold consecutive ones. The data in an uncompressed shard is read when a block's
+    samples are loaded.
     """
 
     first: list[int] = [0, 0]  # a shard, and a sample in it
@@ -137,8 +110,7 @@ class ShardSamples:
         self._shards = shards
         self._tolerant = tolerant
         self._threads = threads
-        self._reader = _core.PartReader()
-        self._image_extensions = frozenset(_core.image_extensions())
+        self._loader = _core.ShardLoader()
         self.count = len(shards)
 
     def __repr__(self) -> str:
@@ -164,11 +136,11 @@ class ShardSamples:
             ranks = range(order.rank, order.rank + 1)
         part, parts = ranks.index(order.rank), len(ranks)
         size = order.buffer if order.shuffle else UNSHUFFLED_BLOCK
-        block: list[ShardSample] = []
+        block: list[_core.ShardSample] = []
         first, skipped = start
-        with contextlib.closing(members_of_shards(mine[first:], self._tolerant, self._threads, stop)) as shards_members:
-            for number, members in enumerate(shards_members, first):
-                for at, sample in enumerate(self._samples_of(mine[number], members)):
+        with contextlib.closing(samples_of_shards(mine[first:], self._tolerant, self._threads, stop)) as listed:
+            for number, samples in enumerate(listed, first):
+                for at, sample in enumerate(samples):
                     if stop.is_set():
                         return
                     if number == first and at < skipped or at % parts != part:
@@ -177,52 +149,16 @@ class ShardSamples:
                     if len(block) == size:
                         yield self._block(order, start, block)
                         start, block = [number, at + 1], []
-        if block:
+        if block and not stop.is_set():
             yield self._block(order, start, block)
 
     def load(self, samples: Sequence[Any]) -> Loaded:
-        parts = [(sample.shard, *part) for sample in samples for part in sample.members.values()
-                 if isinstance(part, tuple)]
-        data = iter(self._reader.read(parts))
-        keys: list[str] = []
-        images: list[ShardImage | FailedImage] = []
-        members: list[dict[str, bytes]] = []
-        for shard, key, image, stored in samples:
-            files = {extension.lower(): next(data) if isinstance(part, tuple) else part
-                     for extension, part in stored.items()}
-            keys.append(key)
-            if failed := [part for part in files.values() if isinstance(part, Exception)]:
-                images.append(FailedImage(failed[0]))
-                members.append({})
-                continue
-            images.append(ShardImage(f"{os.fsdecode(shard)}/{key}.{image}", files.pop(image.lower())))
-            members.append({extension: bytes(part) for extension, part in files.items()})
+        keys, images, members = self._loader.load(list(samples))
         return Loaded(keys, keys, images, members)
 
     @staticmethod
-    def _block(order: Order, start: list[int], block: list[ShardSample]) -> Block:
-        return Block(start, [block[number] for number in order.permutation(len(block), *start)])
-
-    def _samples_of(self, shard: bytes, stored: Iterator[Member]) -> Iterator[ShardSample]:
-        key = None
-        members: dict[str, Data] = {}
-        for name, part in stored:
-            directory, slash, base = name.rpartition("/")
-            stem, _, extension = base.partition(".")
-            if not stem or not extension:
-                continue
-            if key != directory + slash + stem or extension in members:
-                yield from self._sample(shard, key, members)
-                key, members = directory + slash + stem, {}
-            members[extension] = part
-        yield from self._sample(shard, key, members)
-
-    def _sample(self, shard: bytes, key: str | None, members: dict[str, Data]) -> Iterator[ShardSample]:
-        for ending in (str, lambda extension: extension.rpartition(".")[2]):  # "jpg" rather than "depth.png"
-            for extension in members:
-                if ending(extension).lower() in self._image_extensions:
-                    yield ShardSample(shard, key or "", extension, members)
-                    return
+    def _block(order: Order, start: list[int], block: list[_core.ShardSample]) -> Block:
+        return Block(start, [block[number] for number in order.permutation(len(block), *start).tolist()])
 
 
 def samples_of(sources: object, tolerant: bool, threaded: bool) -> Samples:
@@ -233,16 +169,21 @@ def samples_of(sources: object, tolerant: bool, threaded: bool) -> Samples:
     threads = SHARD_THREADS if threaded else 0
     if isinstance(sources, (str, os.PathLike)):
         path = os.fsdecode(sources)
-        if not os.path.isdir(path):
-            if not _core.is_shard(os.fsencode(path)):
-                raise ValueError(f"sources: {path!r} is neither a directory nor the name of tar shards")
+        is_directory = os.path.isdir(path)
+        if not is_directory and _core.is_shard(os.fsencode(path)):
             return ShardSamples(_shards([path]), tolerant, threads)
+        if not is_directory and not _core.is_pattern(os.fsencode(path)):
+            if not os.path.exists(path):
+                raise MissingFileError("no such directory; expected a directory, a pattern of images, or tar shards",
+                                       path)
+            raise ValueError(f"sources: {path!r} is neither a directory, a pattern nor the name of tar shards; "
+                             "put a single image in a list")
         names, problems = _core.list_images(os.fsencode(path))
         for name, reason in problems:
             raise OSError(f"{name}: {reason}")
         if not names:
-            raise ValueError(f"sources: {path!r} contains no images")
-        return ListedSamples(names, os.path.join(path, ""))
+            raise ValueError(f"sources: {path!r} {'contains' if is_directory else 'matches'} no images")
+        return ListedSamples(names, os.path.join(path, "") if is_directory else "")
     if isinstance(sources, (bytes, bytearray, memoryview)) or not isinstance(sources, Sequence):
         raise TypeError("sources: expected a directory, a list of sources, or tar shards, "
                         f"got {type(sources).__name__}")

@@ -1,7 +1,6 @@
 """Stages as text and as objects."""
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import SupportsFloat, SupportsIndex, TypedDict
 
 from . import _core  # before numpy: it rejects subinterpreters, in which numpy fails
@@ -90,5 +89,7 @@ def _value_text(where: str, value: object) -> str:
     if isinstance(value, SupportsIndex) and not isinstance(value, bool):
         return str(value.__index__())
     if isinstance(value, SupportsFloat) and not isinstance(value, bool):
+        from decimal import Decimal
+
         return format(Decimal(repr(float(value))), "f")  # without an exponent
     raise TypeError(f"{where}: expected a number or str, got {type(value).__name__}")

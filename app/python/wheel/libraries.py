@@ -1,5 +1,4 @@
 """Builds the static libraries of libraries.toml."""
-import contextlib
 import hashlib
 import os
 import pathlib
@@ -85,6 +84,6 @@ def build(work, environment, given=None):
         shutil.rmtree(source)
         stamp.parent.mkdir(exist_ok=True)
         stamp.write_text(recipe)
-    with contextlib.suppress(FileNotFoundError):
-        assert not list((prefix / "lib").glob("*.so*")), f"{prefix}: shared libraries"
+    if shared := sorted(prefix.glob("lib/*.so*")):
+        raise SystemExit(f"{shared[0]}: expected static libraries only; delete {prefix} to build them again")
     return prefix

@@ -1,0 +1,70 @@
+#include "app/batch/batch_plan.h"
+
+#include <set>
+#include <utility>
+
+#include "app/image/one_input.h"
+#include "app/jobs/page_outputs.h"
+#include "app/process_options/tensor_options.h"
+#include "app/shard/shard.h"
+#include "app/update/up_to_date.h"
+#include "images/error.h"
+#include "images/files/file.h"
+#include "images/text.h"
+
+namespace imgpipe {
+
+void check_batch_options(const ProcessOptions& options) {
+  if (is_reported_as_image(options)) return;
+  const std::pair<bool, const char*> rows[] = {{options.reports.compare, "--compare"},
+                                               {options.reports.repeat > 0, "--repeat"},
+                                               {options.device_memory_bytes > 0, "--device-memory"},
+                                               {!options.reports.histogram_file.empty(), "--histogram"},
+                                               {!options.reports.stages_directory.empty(), "--keep-stages"}};
+  for (const auto& [given, name] : rows) {
+    if (given)
+      throw Error(ErrorKind::usage, std::string(name) + ": not supported in a batch; process a single image");
+  }
+  if (options.shard && options.shard->balance != Balance::hash && !options.reports.failed_file.empty() &&
+      same_file(options.reports.failed_file, options.input.files_from))
+    throw Error(ErrorKind::usage, "--failed-out " + printable(options.reports.failed_file) +
+                                      ": is also the --files-from list, which must not change with --balance "
+                                      "count or bytes; name another file");
+  if (options.output.path == kStandardStream && !options.output.is_archive)
+    throw Error(ErrorKind::usage, "OUTPUT: a batch needs a directory, got stdout");
+  for (const std::string& file : options.reports.files) {
+    if (file.ends_with(".html"))
+      throw Error(ErrorKind::usage,
+                  "--report " + printable(file) +
+                      ": .html is for a single image; a batch report must end in .json, .ndjson or .csv");
+    if (file.ends_with(".csv") && options.shard)
+      throw Error(ErrorKind::usage,
+                  "--report " + printable(file) + ": the report of a shard must end in .ndjson or .json");
+  }
+}
+
+void check_output_formats(const ProcessOptions& options, const BatchFiles& files) {
+  std::set<Format> checked;
+  for (const BatchFile& file : files.files) {
+    if (checked.insert(file.format).second) check_output_holds(options, file.format, printable(file.output));
+  }
+}
+
+std::string dry_run_text(const ProcessOptions& options, const BatchFiles& files, const BatchTotals& totals) {
+  std::string text;
+  for (const BatchFile& file : files.files) {
+    text += printable(file.input) + " -> " + printable(output_text(options, file));
+    if (options.output.update) text += ": " + std::string(update_reason(file.update));
+    text += "\n";
+  }
+  text += std::to_string(files.files.size()) + " to do, " + std::to_string(totals.skipped) + " " +
+          totals.skipped_label + ", stages " + options.stages.list;
+  if (options.shard) text += ", " + std::to_string(files.other_shards) + " for other shards";
+  text += "\n";
+  if (!totals.shard.empty()) text += totals.shard + "\n";
+  if (files.skipped_inputs.files() > 0) text += "skipped files: " + files.skipped_inputs.text() + "\n";
+  if (!totals.note.empty()) text += totals.note + "\n";
+  return text;
+}
+
+}  // namespace imgpipe

@@ -1,0 +1,22 @@
+// A batch before it runs: checks, and the text of --dry-run.
+#pragma once
+
+#include <string>
+
+#include "app/batch/batch_totals.h"
+#include "app/jobs/batch_files.h"
+#include "app/process_options/process_options.h"
+
+namespace imgpipe {
+
+// Throws Error(usage) for options that a batch does not support.
+void check_batch_options(const ProcessOptions& options);
+
+// Throws Error(usage) if the format of an output cannot hold the results.
+void check_output_formats(const ProcessOptions& options, const BatchFiles& files);
+
+// Returns a line for each file, and their number. Does not access devices.
+[[nodiscard]] std::string dry_run_text(const ProcessOptions& options, const BatchFiles& files,
+                                       const BatchTotals& totals);
+
+}  // namespace imgpipe
