@@ -101,17 +101,6 @@ class Loading {
   std::map<std::string, std::shared_ptr<const SecondImage>> loaded_;
 };
 
-// Adds the names of the images that the steps read.
-void add_names(std::span<const StageRequest> steps, std::span<const NamedImage> named,
-               std::vector<std::string>& names) {
-  for (const StageRequest& step : steps) {
-    if (!step.image || std::ranges::find(names, step.image->name) != names.end()) continue;
-    names.push_back(step.image->name);
-    const auto image = std::ranges::find(named, step.image->name, &NamedImage::name);
-    if (image != named.end()) add_names(parse_stages(image->stages), named, names);
-  }
-}
-
 }  // namespace
 
 std::shared_ptr<const SecondImage> make_second_image(std::string name, ConstHostView pixels) {
@@ -131,14 +120,6 @@ std::vector<std::string> load_second_images(std::span<StageRequest> steps,
   Loading loading(options);
   loading.load(steps);
   return std::move(loading.warnings);
-}
-
-const NamedImage* unused_image(std::span<const StageRequest> steps, std::span<const NamedImage> named) {
-  std::vector<std::string> names;
-  add_names(steps, named, names);
-  const auto unused = std::ranges::find_if(
-      named, [&](const NamedImage& one) { return std::ranges::find(names, one.name) == names.end(); });
-  return unused == named.end() ? nullptr : &*unused;
 }
 
 }  // namespace imgpipe

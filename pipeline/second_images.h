@@ -30,14 +30,11 @@ struct SecondImageOptions {
 // Copies pixels of 1 to 4 interleaved channels of u8, u16 or f32. Throws Error(memory).
 [[nodiscard]] std::shared_ptr<const SecondImage> make_second_image(std::string name, ConstHostView pixels);
 
-// Loads the image of each step that has one, each image once: the named image, or else the file of that name.
+// Loads the image of each step that has one, each once: the named image, or else the file of that name. Named
+// images that no step reads are not loaded.
 // Returns the readers' warnings. Throws like read_image(), parse_stages() and make_plan(), and Error(usage)
 // for a named image that is given twice, or that reads itself.
 std::vector<std::string> load_second_images(std::span<StageRequest> steps,
                                             const SecondImageOptions& options = {});
-
-// Returns the first named image that no step reads, directly or through another image; nullptr if all are.
-[[nodiscard]] const NamedImage* unused_image(std::span<const StageRequest> steps,
-                                             std::span<const NamedImage> named);
 
 }  // namespace imgpipe

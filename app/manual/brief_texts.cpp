@@ -16,6 +16,8 @@ constexpr std::array kBriefTexts{
     BriefText{"files-from", "Read the names of inputs from FILE"},
     BriefText{"format", "Format of the output"},
     BriefText{"fuse", "Two stages in one pass, if adjacent"},
+    BriefText{"image", "Name an image that steps read"},
+    BriefText{"image-stages", "Stages that run once on a named image"},
     BriefText{"keep-stages", "Write the image of every stage into DIR, as PNG"},
     BriefText{"metadata", "Whether to preserve metadata"},
     BriefText{"name", "Names of the files in the directory OUTPUT"},

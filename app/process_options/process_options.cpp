@@ -64,9 +64,6 @@ void load_images(ProcessOptions& options) {
   decode.max_bits = usual_decoding().max_bits;
   decode.bands.clear();
   decode.colors_only = false;
-  if (const NamedImage* const unused = unused_image(stages.steps, stages.images))
-    usage("--image: no step reads '" + printable(unused->name) + "'; leave it out or add a step such as " +
-          "subtract:" + printable(unused->name));
   stages.image_warnings = load_second_images(stages.steps, {.named = stages.images,
                                                             .decode = std::move(decode),
                                                             .presets = StagePresets(stages.parameter_options),

@@ -60,6 +60,45 @@ constexpr std::array kTexts{
               .example = "gray,threshold:otsu"},
     StageText{
         .stage = "invert", .rule = "v becomes white - v.", .equals = "cv2.bitwise_not", .example = "invert"},
+    StageText{
+        .stage = "add",
+        .rule =
+            "v + d, rounded half up and limited to white, with d a number or the sample of a second image "
+            "of the same size. A grey image serves all channels. Alpha is unchanged.",
+        .equals = "cv2.add with an image",
+        .example = "add:10"},
+    StageText{.stage = "subtract",
+              .rule = "v - d, rounded half up, at least 0, with d as in add.",
+              .equals = "cv2.subtract with an image",
+              .example = "subtract:dark.tif"},
+    StageText{.stage = "multiply",
+              .rule = "v d, with an image v d scale, rounded half up and limited to white, with d as in add.",
+              .equals = "NumPy's v * d * scale, rounded half up and clipped",
+              .example = "multiply:1.5"},
+    StageText{
+        .stage = "divide",
+        .rule =
+            "v / d, with an image v scale / d, rounded half up and limited to white, with d as in add. The "
+            "default scale is the mean of the second image. Division by 0 gives white, 0 / 0 gives 0.",
+        .equals = "NumPy's (2 v scale + d) // (2 d), clipped",
+        .example = "subtract:dark.tif,divide:flat.tif"},
+    StageText{.stage = "min",
+              .rule = "The smaller of v and d, with d as in add.",
+              .equals = "np.minimum",
+              .example = "min:200"},
+    StageText{.stage = "max",
+              .rule = "The larger of v and d, with d as in add.",
+              .equals = "np.maximum",
+              .example = "max:16"},
+    StageText{.stage = "absdiff",
+              .rule = "The absolute difference of v and d, with d as in add.",
+              .equals = "cv2.absdiff with an image",
+              .example = "absdiff:before.png"},
+    StageText{.stage = "mask",
+              .rule =
+                  "v m / white, rounded to the nearest, with the sample m of a second image: white keeps the "
+                  "image, black makes it black. A grey mask serves all channels. Alpha is unchanged.",
+              .example = "mask:mask.png"},
     StageText{.stage = "gamma",
               .rule = "v becomes white (v/white)^(1/gamma), rounded half up, by a table of all values. "
                       "gamma:1 is skipped.",

@@ -66,7 +66,9 @@ std::string list_from(Bytes& bytes) {
 // The text that describes a step must parse as the same step.
 void check_step_text(const StageRequest& request) {
   const std::string text = std::string(request.stage->name) + request.said;
-  if (parse_stages(text).front().parameters != request.parameters) __builtin_trap();
+  const StageRequest same = parse_stages(text).front();
+  if (same.parameters.values != request.parameters.values || !same.image != !request.image) __builtin_trap();
+  if (same.image && same.image->name != request.image->name) __builtin_trap();
 }
 
 void check(std::string_view list, const Shape& shape) {
