@@ -97,6 +97,14 @@ inline constexpr std::array kClaheParameters{
               .most = kMaxTiles},
 };
 
+inline constexpr std::array<std::string_view, 3> kColorMapNames{"viridis", "magma", "turbo"};  // as ColorMap
+inline constexpr std::array kColorMapParameters{
+    Parameter{.name = "map",
+              .help = "Colours from black to white: viridis, magma, turbo",
+              .words = kColorMapNames,
+              .required = true},
+};
+
 inline constexpr std::array<std::string_view, 2> kStretchNames{"joint", "each"};      // as Stretch
 inline constexpr std::array<std::string_view, 3> kStretchToNames{"same", "8", "16"};  // as StretchTo
 inline constexpr std::array kContrastParameters{

@@ -172,6 +172,14 @@ constexpr std::array kTexts{
                       "samples is skipped.",
               .equals = "Pillow's ImageOps.posterize, of 8 bits",
               .example = "posterize:3"},
+    StageText{.stage = "colormap",
+              .rule =
+                  "A grey sample becomes one of the map's 256 colours, as RGB of 8 bits. 16 bits are rounded "
+                  "to 8 as depth:8 does. Alpha is dropped.",
+              .source = "viridis, magma: Smith, van der Walt and Firing, Matplotlib, 2015; turbo: Mikhailov, "
+                        "Google, 2019",
+              .equals = "cv2.applyColorMap of 8 bits",
+              .example = "gray,colormap:viridis"},
     StageText{
         .stage = "normalize",
         .rule = "v becomes (v/white - mean) / std, by a table of all values for each channel. Each operation "

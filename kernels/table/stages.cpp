@@ -5,6 +5,7 @@
 #include "kernels/box/box.h"
 #include "kernels/channels/channels.h"
 #include "kernels/clahe/clahe.h"
+#include "kernels/colormap/colormap.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
 #include "kernels/crop/pad.h"
@@ -77,6 +78,9 @@ constexpr std::array kPlanesAndWeights{kAllPlanes[0],
                                        kTableOf<kConstant<resize_table_bytes, resize_table, kSameAndFloats>>};
 constexpr std::array kAnyLayoutAndElements{
     kAnyLayout[0], kTableOf<kConstant<normalize_table_bytes, normalize_table, kToTensors>>};
+
+constexpr std::array kPlanesAndColors{kAllPlanes[0],
+                                      kTableOf<kConstant<colormap_table_bytes, colormap_table, kToBytes>>};
 
 // Arithmetic with a number or a second image.
 template <Arithmetic Op>
@@ -304,6 +308,12 @@ constexpr std::array kStages{
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, posterize_table>>},
           .skip_reason = posterize_skip_reason,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
+    Stage{.name = "colormap",
+          .summary = "grey to false colours, alpha dropped",
+          .parameters = kColorMapParameters,
+          .ports = {kPlanesAndColors, kColorPlanes},
+          .infer = colormap_infer,
+          .kernels = IMGPIPE_KERNELS(kToBytes, colormap)},
     Stage{.name = "normalize",
           .summary = "tensor for a vision model",
           .parameters = kNormalizeParameters,

@@ -28,6 +28,7 @@ from itertools import accumulate
 from math import isqrt
 
 from canvas_oracle import channel, crop, flatten, pad, rgb
+from colormaps import COLORMAPS
 from filter_oracle import FILTERS
 from plane import Plane, Refused, bits_of, half_up, has_alpha, single, white_of
 from resize_oracle import resize
@@ -342,6 +343,13 @@ def posterize(planes, bits):
     return [[[v // step(p.white) * step(p.white) for v in row] for row in p] for p in planes]
 
 
+def colormap(planes, name):
+    if len(planes) > 2:
+        raise Refused()
+    rows = with_white(planes[0], 255)
+    return [Plane([[COLORMAPS[name][v][c] for v in row] for row in rows], 255) for c in range(3)]
+
+
 def flip(planes, direction="horizontal"):
     return [[row[::-1] for row in p] if direction == "horizontal" else p[::-1] for p in planes]
 
@@ -462,6 +470,7 @@ STAGES = {
     "erode": (erode, ["", "2", "3", "4", "8", "127"]),
     "dilate": (dilate, ["", "2", "3", "4", "7", "127"]),
     "posterize": (posterize, ["1", "3", "7", "8"]),
+    "colormap": (colormap, ["viridis", "magma", "turbo"]),
     # float16 that overflows, and float16 below the least normal one.
     "normalize": (normalize, ["clip", "imagenet:dtype=float16:formula=totensor", "siglip:dtype=bfloat16:layout=nhwc",
                               "clip:layout=nhwc:formula=torchvision-v2", "imagenet:formula=transformers-fused",
@@ -475,7 +484,7 @@ ONLY_OF_16 = ["threshold:40000"]
 # Cases whose results are too large for golden files: they have digests instead.
 ONLY_OF_PATTERNS = ["pad:80x80:white", "pad:131x130:#c0ffee40:right"]
 # Stages that get alpha as the last plane. No others run on images with alpha.
-WITH_ALPHA = ["rgb", "flatten", "channel", "resize", "crop", "pad"]
+WITH_ALPHA = ["rgb", "flatten", "channel", "resize", "crop", "pad", "colormap"]
 # Lists of several steps.
 CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
           "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",
