@@ -402,6 +402,14 @@ inline constexpr std::array kSobelParameters{
         .words = kGradientNorms},
 };
 
+inline constexpr std::array<std::string_view, 2> kTopHatKinds{"white", "black"};  // as TopHat
+inline constexpr std::array kTopHatParameters{
+    kMorphologyParameters[0],
+    Parameter{.name = "kind",
+              .help = "white: image minus opening, bright details; black: closing minus image, dark details",
+              .words = kTopHatKinds},
+};
+
 inline constexpr std::array<std::string_view, 1> kThresholdWords{"otsu"};
 inline constexpr std::array kThresholdParameters{
     Parameter{.name = "at",

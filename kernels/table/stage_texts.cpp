@@ -167,6 +167,14 @@ constexpr std::array kTexts{
               .source = "Serra, Image Analysis and Mathematical Morphology, 1982",
               .equals = "cv2.dilate with a kernel of ones",
               .example = "erode:3,dilate:3"},
+    StageText{
+        .stage = "tophat",
+        .rule = "white: the image minus its opening, which is dilate:radius of erode:radius; bright details "
+                "narrower than the window remain. black: the closing, erode:radius of dilate:radius, minus "
+                "the image; dark details remain.",
+        .source = "Serra, Image Analysis and Mathematical Morphology, 1982",
+        .equals = "cv2.morphologyEx with MORPH_TOPHAT, MORPH_BLACKHAT and a kernel of ones",
+        .example = "gray,tophat:15:black"},
     StageText{.stage = "posterize",
               .rule = "The highest bits of each sample are kept, the others become 0. bits=8 of 8-bit "
                       "samples is skipped.",

@@ -301,6 +301,12 @@ constexpr std::array kStages{
           .parameters = kMorphologyParameters,
           .needs = morphology_needs,
           .kernels = IMGPIPE_KERNELS(kSame, dilate)},
+    Stage{.name = "tophat",
+          .summary = "details smaller than a window",
+          .parameters = kTopHatParameters,
+          .needs = tophat_needs,
+          .scratch_bytes = tophat_scratch_bytes,
+          .kernels = IMGPIPE_KERNELS(kSame, tophat)},
     // The functions are gamma's, with another table.
     Stage{.name = "posterize",
           .summary = "highest bits of each sample",

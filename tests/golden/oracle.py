@@ -338,6 +338,13 @@ def dilate(planes, radius="1"):
     return erode(planes, radius, max)
 
 
+def tophat(planes, radius="1", kind="white"):
+    first, second = (min, max) if kind == "white" else (max, min)
+    half = [Plane(p, q.white) for p, q in zip(erode(planes, radius, first), planes)]
+    return [[[abs(v - u) for v, u in zip(*rows)] for rows in zip(p, q)]
+            for p, q in zip(planes, erode(half, radius, second))]
+
+
 def posterize(planes, bits):
     step = lambda white: (white + 1) >> int(bits)
     return [[[v // step(p.white) * step(p.white) for v in row] for row in p] for p in planes]
@@ -469,6 +476,7 @@ STAGES = {
     # Window sides next to powers of 2.
     "erode": (erode, ["", "2", "3", "4", "8", "127"]),
     "dilate": (dilate, ["", "2", "3", "4", "7", "127"]),
+    "tophat": (tophat, ["", "1:black", "3", "4:black", "31:black"]),
     "posterize": (posterize, ["1", "3", "7", "8"]),
     "colormap": (colormap, ["viridis", "magma", "turbo"]),
     # float16 that overflows, and float16 below the least normal one.
