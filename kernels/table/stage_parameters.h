@@ -71,6 +71,15 @@ inline constexpr std::array kBoxParameters{
               .words = kBorderNames},
 };
 
+inline constexpr std::array kBrightnessParameters{
+    Parameter{.name = "factor",
+              .help = "0 is black, 1 changes nothing, above 1 brightens",
+              .kind = Parameter::Kind::decimal,
+              .preset = kDecimalOne,
+              .most = 100 * kDecimalOne,
+              .required = true},
+};
+
 inline constexpr std::array<std::string_view, 4> kChannelWords{"r", "g", "b", "a"};  // as kRedChannel, ...
 inline constexpr std::array kChannelParameters{
     Parameter{.name = "channel",
@@ -364,6 +373,15 @@ inline constexpr std::array kResizeParameters{
 inline constexpr std::array<std::string_view, 3> kRotateAngleNames{"90", "180", "270"};
 inline constexpr std::array kRotateParameters{
     Parameter{.name = "angle", .help = "Degrees, clockwise", .words = kRotateAngleNames, .required = true},
+};
+
+inline constexpr std::array kSaturationParameters{
+    Parameter{.name = "factor",
+              .help = "0 is grey, 1 changes nothing, above 1 is more colourful",
+              .kind = Parameter::Kind::decimal,
+              .preset = kDecimalOne,
+              .most = 100 * kDecimalOne,
+              .required = true},
 };
 
 inline constexpr std::array kSharpenParameters{

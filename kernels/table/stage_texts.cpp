@@ -180,6 +180,18 @@ constexpr std::array kTexts{
                       "samples is skipped.",
               .equals = "Pillow's ImageOps.posterize, of 8 bits",
               .example = "posterize:3"},
+    StageText{.stage = "brightness",
+              .rule =
+                  "v becomes factor v, in 32-bit floats, rounded down and limited to white. multiply rounds "
+                  "to the nearest instead. brightness:1 is skipped.",
+              .equals = "Pillow's ImageEnhance.Brightness, of 8 bits",
+              .example = "brightness:1.2"},
+    StageText{
+        .stage = "saturation",
+        .rule = "v becomes g + factor (v-g), in 32-bit floats, rounded down and limited to black and white. "
+                "g is the pixel's grey as gray:bt601 makes it. Grey images and saturation:1 are skipped.",
+        .equals = "Pillow's ImageEnhance.Color, of 8 bits",
+        .example = "saturation:1.3"},
     StageText{.stage = "colormap",
               .rule =
                   "A grey sample becomes one of the map's 256 colours, as RGB of 8 bits. 16 bits are rounded "

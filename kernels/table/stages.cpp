@@ -10,6 +10,7 @@
 #include "kernels/crop/crop.h"
 #include "kernels/crop/pad.h"
 #include "kernels/depth/depth.h"
+#include "kernels/enhance/enhance.h"
 #include "kernels/equalize/equalize.h"
 #include "kernels/flatten/flatten.h"
 #include "kernels/flip/flip.h"
@@ -307,13 +308,24 @@ constexpr std::array kStages{
           .needs = tophat_needs,
           .scratch_bytes = tophat_scratch_bytes,
           .kernels = IMGPIPE_KERNELS(kSame, tophat)},
-    // The functions are gamma's, with another table.
+    // The functions of this stage and the next are gamma's, with another table.
     Stage{.name = "posterize",
           .summary = "highest bits of each sample",
           .parameters = kPosterizeParameters,
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, posterize_table>>},
           .skip_reason = posterize_skip_reason,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
+    Stage{.name = "brightness",
+          .summary = "samples times a factor, as Pillow",
+          .parameters = kBrightnessParameters,
+          .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, brightness_table>>},
+          .skip_reason = brightness_skip_reason,
+          .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
+    Stage{.name = "saturation",
+          .summary = "distance of colours from grey",
+          .parameters = kSaturationParameters,
+          .skip_reason = saturation_skip_reason,
+          .kernels = IMGPIPE_KERNELS(kSame, saturation)},
     Stage{.name = "colormap",
           .summary = "grey to false colours, alpha dropped",
           .parameters = kColorMapParameters,

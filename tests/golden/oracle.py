@@ -350,6 +350,22 @@ def posterize(planes, bits):
     return [[[v // step(p.white) * step(p.white) for v in row] for row in p] for p in planes]
 
 
+def enhanced(v, start, factor, white):
+    mixed = single(start + single(single(float(factor)) * (v - start)))
+    return min(white, max(0, mixed.__floor__()))
+
+
+def brightness(planes, factor):
+    return [[[enhanced(v, 0, factor, p.white) for v in row] for row in p] for p in planes]
+
+
+def saturation(planes, factor):
+    if len(planes) == 1:
+        return planes
+    return [[[enhanced(v, g, factor, p.white) for v, g in zip(*rows)] for rows in zip(p, gray(planes)[0])]
+            for p in planes]
+
+
 def colormap(planes, name):
     if len(planes) > 2:
         raise Refused()
@@ -478,6 +494,8 @@ STAGES = {
     "dilate": (dilate, ["", "2", "3", "4", "7", "127"]),
     "tophat": (tophat, ["", "1:black", "3", "4:black", "31:black"]),
     "posterize": (posterize, ["1", "3", "7", "8"]),
+    "brightness": (brightness, ["0", "0.7", "1.3", "2.000001", "100"]),
+    "saturation": (saturation, ["0", "0.3", "0.999999", "1.3", "7.654321", "100"]),
     "colormap": (colormap, ["viridis", "magma", "turbo"]),
     # float16 that overflows, and float16 below the least normal one.
     "normalize": (normalize, ["clip", "imagenet:dtype=float16:formula=totensor", "siglip:dtype=bfloat16:layout=nhwc",
