@@ -1,7 +1,9 @@
 // Erosion and dilation: the least and the greatest sample of the square window around a pixel, clipped to the
-// image (Serra, Image Analysis and Mathematical Morphology, 1982).
+// image (Serra, Image Analysis and Mathematical Morphology, 1982). Top hats: the image minus its opening (the
+// dilation of its erosion), or its closing (the erosion of its dilation) minus the image; never negative.
 #pragma once
 
+#include "images/rounded_up.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {
@@ -11,6 +13,17 @@ namespace imgpipe {
 }
 [[nodiscard]] RowRange morphology_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 
+enum class TopHat : std::uint8_t { white, black };
+[[nodiscard]] constexpr TopHat top_hat_kind(const Parameters& parameters) {
+  return parameters.as<TopHat>(1);
+}
+[[nodiscard]] RowRange tophat_needs(const FrameType& in, const Parameters& parameters, RowRange out);
+// On a device: two frames of the image's colour planes.
+[[nodiscard]] constexpr std::int64_t top_hat_stride_bytes(const FrameType& in) {
+  return rounded_up(in.width * bytes_per_sample(in.sample), 256);
+}
+[[nodiscard]] std::int64_t tophat_scratch_bytes(const FrameType& in, const Parameters& parameters);
+
 // in, out: planar, same shape, any size from 1x1.
 void erode_reference(const StageCall<Host>& call);
 void erode_cpu(const StageCall<Host>& call, const Band& band);
@@ -18,5 +31,8 @@ CudaStatus erode_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 void dilate_reference(const StageCall<Host>& call);
 void dilate_cpu(const StageCall<Host>& call, const Band& band);
 CudaStatus dilate_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+void tophat_reference(const StageCall<Host>& call);
+void tophat_cpu(const StageCall<Host>& call, const Band& band);
+CudaStatus tophat_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 
 }  // namespace imgpipe

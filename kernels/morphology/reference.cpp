@@ -33,7 +33,30 @@ void extremes(const StageCall<Host>& call) {
   });
 }
 
+template <class T>
+void top_hat_of(const Plane<const T, Host>& in, const Plane<T, Host>& out, int radius, TopHat kind) {
+  std::vector<T> samples(static_cast<std::size_t>(in.width * in.height));
+  const Plane<T, Host> half{samples.data(), in.width, in.height, in.width};
+  const bool white = kind == TopHat::white;
+  (white ? extremes_of<std::ranges::min, T> : extremes_of<std::ranges::max, T>)(in, half, radius);
+  (white ? extremes_of<std::ranges::max, T> : extremes_of<std::ranges::min, T>)(half, out, radius);
+  for (std::int64_t y = 0; y < in.height; ++y) {
+    for (std::int64_t x = 0; x < in.width; ++x) {
+      const int rise = in.row(y)[x] - out.row(y)[x];
+      out.row(y)[x] = static_cast<T>(white ? rise : -rise);
+    }
+  }
+}
+
 }  // namespace
+
+RowRange tophat_needs(const FrameType& in, const Parameters& parameters, RowRange out) {
+  return rows_within(in.height, 2 * window_radius(parameters), out);
+}
+
+std::int64_t tophat_scratch_bytes(const FrameType& in, const Parameters&) {
+  return 2 * in.color_channels * in.height * top_hat_stride_bytes(in);
+}
 
 RowRange morphology_needs(const FrameType& in, const Parameters& parameters, RowRange out) {
   return rows_within(in.height, window_radius(parameters), out);
@@ -45,6 +68,14 @@ void erode_reference(const StageCall<Host>& call) {
 
 void dilate_reference(const StageCall<Host>& call) {
   extremes<std::ranges::max>(call);
+}
+
+void tophat_reference(const StageCall<Host>& call) {
+  visit_sample(call.in.type.sample, [&]<class T>(T) {
+    for (std::size_t c = 0; c < static_cast<std::size_t>(call.in.type.color_channels); ++c)
+      top_hat_of<T>(call.in.plane<T>(c), call.out.plane<T>(c), window_radius(call.parameters),
+                    top_hat_kind(call.parameters));
+  });
 }
 
 }  // namespace imgpipe

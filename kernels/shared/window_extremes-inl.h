@@ -31,9 +31,15 @@ class WindowExtremes {
       : radius_(radius), side_(2 * radius + 1), extreme_(extreme) {}
 
   void run(const Plane<const T, Host>& in, const Plane<T, Host>& out, std::int64_t height, const Band& band) {
+    run(in, out, height, band, 0, in.width);
+  }
+
+  // Computes the columns begin..stop-1 only; `out` has the columns of `in`.
+  void run(const Plane<const T, Host>& in, const Plane<T, Host>& out, std::int64_t height, const Band& band,
+           std::int64_t begin, std::int64_t stop) {
     const std::int64_t columns = std::min(kMaxExtremeColumns, kRingSamples / side_ / lanes_ * lanes_);
-    for (std::int64_t first = 0; first < in.width; first += columns) {
-      const std::int64_t end = std::min(in.width, first + columns);
+    for (std::int64_t first = begin; first < stop; first += columns) {
+      const std::int64_t end = std::min(stop, first + columns);
       stride_ = (end - first + lanes_ - 1) / lanes_ * lanes_;
       slot_ = 0;
       for (std::int64_t y = band.first - radius_; y < band.end + radius_; ++y) {

@@ -26,6 +26,7 @@ struct SamplePair {
 inline constexpr std::array kSame{SamplePair{Sample::u8, Sample::u8}, SamplePair{Sample::u16, Sample::u16}};
 inline constexpr std::array kOther{SamplePair{Sample::u8, Sample::u16}, SamplePair{Sample::u16, Sample::u8}};
 inline constexpr std::array kAny{kSame[0], kSame[1], kOther[0], kOther[1]};
+inline constexpr std::array kToBytes{kSame[0], kOther[1]};
 inline constexpr std::array kFloats{SamplePair{Sample::f32, Sample::f32}};
 inline constexpr std::array kSameAndFloats{kSame[0], kSame[1], kFloats[0]};
 inline constexpr std::array kFloatAndOther{

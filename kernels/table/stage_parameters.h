@@ -71,6 +71,15 @@ inline constexpr std::array kBoxParameters{
               .words = kBorderNames},
 };
 
+inline constexpr std::array kBrightnessParameters{
+    Parameter{.name = "factor",
+              .help = "0 is black, 1 changes nothing, above 1 brightens",
+              .kind = Parameter::Kind::decimal,
+              .preset = kDecimalOne,
+              .most = 100 * kDecimalOne,
+              .required = true},
+};
+
 inline constexpr std::array<std::string_view, 4> kChannelWords{"r", "g", "b", "a"};  // as kRedChannel, ...
 inline constexpr std::array kChannelParameters{
     Parameter{.name = "channel",
@@ -95,6 +104,14 @@ inline constexpr std::array kClaheParameters{
               .preset = 8,
               .least = 1,
               .most = kMaxTiles},
+};
+
+inline constexpr std::array<std::string_view, 3> kColorMapNames{"viridis", "magma", "turbo"};  // as ColorMap
+inline constexpr std::array kColorMapParameters{
+    Parameter{.name = "map",
+              .help = "Colours from black to white: viridis, magma, turbo",
+              .words = kColorMapNames,
+              .required = true},
 };
 
 inline constexpr std::array<std::string_view, 2> kStretchNames{"joint", "each"};      // as Stretch
@@ -358,6 +375,15 @@ inline constexpr std::array kRotateParameters{
     Parameter{.name = "angle", .help = "Degrees, clockwise", .words = kRotateAngleNames, .required = true},
 };
 
+inline constexpr std::array kSaturationParameters{
+    Parameter{.name = "factor",
+              .help = "0 is grey, 1 changes nothing, above 1 is more colourful",
+              .kind = Parameter::Kind::decimal,
+              .preset = kDecimalOne,
+              .most = 100 * kDecimalOne,
+              .required = true},
+};
+
 inline constexpr std::array kSharpenParameters{
     Parameter{.name = "amount",
               .help = "How much of the difference from the blurred image is added",
@@ -392,6 +418,14 @@ inline constexpr std::array kSobelParameters{
         .name = "norm",
         .help = "Magnitude from dx and dy: l2 (root of the sum of squares), l1 (sum of absolute values)",
         .words = kGradientNorms},
+};
+
+inline constexpr std::array<std::string_view, 2> kTopHatKinds{"white", "black"};  // as TopHat
+inline constexpr std::array kTopHatParameters{
+    kMorphologyParameters[0],
+    Parameter{.name = "kind",
+              .help = "white: image minus opening, bright details; black: closing minus image, dark details",
+              .words = kTopHatKinds},
 };
 
 inline constexpr std::array<std::string_view, 1> kThresholdWords{"otsu"};

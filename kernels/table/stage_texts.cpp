@@ -206,11 +206,39 @@ constexpr std::array kTexts{
               .source = "Serra, Image Analysis and Mathematical Morphology, 1982",
               .equals = "cv2.dilate with a kernel of ones",
               .example = "erode:3,dilate:3"},
+    StageText{
+        .stage = "tophat",
+        .rule = "white: the image minus its opening, which is dilate:radius of erode:radius; bright details "
+                "narrower than the window remain. black: the closing, erode:radius of dilate:radius, minus "
+                "the image; dark details remain.",
+        .source = "Serra, Image Analysis and Mathematical Morphology, 1982",
+        .equals = "cv2.morphologyEx with MORPH_TOPHAT, MORPH_BLACKHAT and a kernel of ones",
+        .example = "gray,tophat:15:black"},
     StageText{.stage = "posterize",
               .rule = "The highest bits of each sample are kept, the others become 0. bits=8 of 8-bit "
                       "samples is skipped.",
               .equals = "Pillow's ImageOps.posterize, of 8 bits",
               .example = "posterize:3"},
+    StageText{.stage = "brightness",
+              .rule =
+                  "v becomes factor v, in 32-bit floats, rounded down and limited to white. multiply rounds "
+                  "to the nearest instead. brightness:1 is skipped.",
+              .equals = "Pillow's ImageEnhance.Brightness, of 8 bits",
+              .example = "brightness:1.2"},
+    StageText{
+        .stage = "saturation",
+        .rule = "v becomes g + factor (v-g), in 32-bit floats, rounded down and limited to black and white. "
+                "g is the pixel's grey as gray:bt601 makes it. Grey images and saturation:1 are skipped.",
+        .equals = "Pillow's ImageEnhance.Color, of 8 bits",
+        .example = "saturation:1.3"},
+    StageText{.stage = "colormap",
+              .rule =
+                  "A grey sample becomes one of the map's 256 colours, as RGB of 8 bits. 16 bits are rounded "
+                  "to 8 as depth:8 does. Alpha is dropped.",
+              .source = "viridis, magma: Smith, van der Walt and Firing, Matplotlib, 2015; turbo: Mikhailov, "
+                        "Google, 2019",
+              .equals = "cv2.applyColorMap of 8 bits",
+              .example = "gray,colormap:viridis"},
     StageText{
         .stage = "normalize",
         .rule = "v becomes (v/white - mean) / std, by a table of all values for each channel. Each operation "

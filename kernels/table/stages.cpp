@@ -5,10 +5,12 @@
 #include "kernels/box/box.h"
 #include "kernels/channels/channels.h"
 #include "kernels/clahe/clahe.h"
+#include "kernels/colormap/colormap.h"
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
 #include "kernels/crop/pad.h"
 #include "kernels/depth/depth.h"
+#include "kernels/enhance/enhance.h"
 #include "kernels/equalize/equalize.h"
 #include "kernels/flatten/flatten.h"
 #include "kernels/flip/flip.h"
@@ -77,6 +79,9 @@ constexpr std::array kPlanesAndWeights{kAllPlanes[0],
                                        kTableOf<kConstant<resize_table_bytes, resize_table, kSameAndFloats>>};
 constexpr std::array kAnyLayoutAndElements{
     kAnyLayout[0], kTableOf<kConstant<normalize_table_bytes, normalize_table, kToTensors>>};
+
+constexpr std::array kPlanesAndColors{kAllPlanes[0],
+                                      kTableOf<kConstant<colormap_table_bytes, colormap_table, kToBytes>>};
 
 // Arithmetic with a number or a second image.
 template <Arithmetic Op>
@@ -302,13 +307,36 @@ constexpr std::array kStages{
           .parameters = kMorphologyParameters,
           .needs = morphology_needs,
           .kernels = IMGPIPE_KERNELS(kSame, dilate)},
-    // The functions are gamma's, with another table.
+    Stage{.name = "tophat",
+          .summary = "details smaller than a window",
+          .parameters = kTopHatParameters,
+          .needs = tophat_needs,
+          .scratch_bytes = tophat_scratch_bytes,
+          .kernels = IMGPIPE_KERNELS(kSame, tophat)},
+    // The functions of this stage and the next are gamma's, with another table.
     Stage{.name = "posterize",
           .summary = "highest bits of each sample",
           .parameters = kPosterizeParameters,
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, posterize_table>>},
           .skip_reason = posterize_skip_reason,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
+    Stage{.name = "brightness",
+          .summary = "samples times a factor, as Pillow",
+          .parameters = kBrightnessParameters,
+          .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, brightness_table>>},
+          .skip_reason = brightness_skip_reason,
+          .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
+    Stage{.name = "saturation",
+          .summary = "distance of colours from grey",
+          .parameters = kSaturationParameters,
+          .skip_reason = saturation_skip_reason,
+          .kernels = IMGPIPE_KERNELS(kSame, saturation)},
+    Stage{.name = "colormap",
+          .summary = "grey to false colours, alpha dropped",
+          .parameters = kColorMapParameters,
+          .ports = {kPlanesAndColors, kColorPlanes},
+          .infer = colormap_infer,
+          .kernels = IMGPIPE_KERNELS(kToBytes, colormap)},
     Stage{.name = "normalize",
           .summary = "tensor for a vision model",
           .parameters = kNormalizeParameters,

@@ -142,6 +142,16 @@ DeviceBands::Layout DeviceBands::layout_of(const std::vector<std::int64_t>& max_
       layout.bytes += aligned(plan_.program.values[*counts].bytes(), kAlignment);
     }
   }
+  // The nodes run one after the other and share the scratch memory.
+  layout.scratch = layout.bytes;
+  std::int64_t scratch = 0;
+  for (const Node& node : plan_.nodes_of(chain_)) {
+    if (node.needs_all_rows()) continue;  // the host makes its table
+    FrameType in = node.in;
+    in.height = max_held[node.pixels_in().value];
+    scratch = std::max(scratch, scratch_bytes(*node.stage, in, node.parameters));
+  }
+  layout.bytes += aligned(scratch, kAlignment);
   return layout;
 }
 
@@ -185,6 +195,7 @@ std::optional<StageCall<Device>> DeviceBands::call(std::size_t i, std::byte* mem
     call.in.type.height = in.count();
     call.out.type.height = in.count();
   }
+  call.scratch = memory + layout_.scratch;
   return call;
 }
 

@@ -86,6 +86,7 @@ class DeviceBands {
   friend class DeviceCutter;
   struct Layout {
     std::vector<std::int64_t> offsets;  // by ValueId
+    std::int64_t scratch = 0;           // offset of the memory of StageCall::scratch
     std::int64_t bytes = 0;
   };
   // `max_held`: the maximum number of rows that a band holds, by ValueId.

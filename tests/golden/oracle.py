@@ -28,6 +28,7 @@ from itertools import accumulate
 from math import isqrt
 
 from canvas_oracle import channel, crop, flatten, pad, rgb
+from colormaps import COLORMAPS
 from filter_oracle import FILTERS
 from plane import Plane, Refused, bits_of, half_up, has_alpha, single, white_of
 from resize_oracle import resize
@@ -337,9 +338,39 @@ def dilate(planes, radius="1"):
     return erode(planes, radius, max)
 
 
+def tophat(planes, radius="1", kind="white"):
+    first, second = (min, max) if kind == "white" else (max, min)
+    half = [Plane(p, q.white) for p, q in zip(erode(planes, radius, first), planes)]
+    return [[[abs(v - u) for v, u in zip(*rows)] for rows in zip(p, q)]
+            for p, q in zip(planes, erode(half, radius, second))]
+
+
 def posterize(planes, bits):
     step = lambda white: (white + 1) >> int(bits)
     return [[[v // step(p.white) * step(p.white) for v in row] for row in p] for p in planes]
+
+
+def enhanced(v, start, factor, white):
+    mixed = single(start + single(single(float(factor)) * (v - start)))
+    return min(white, max(0, mixed.__floor__()))
+
+
+def brightness(planes, factor):
+    return [[[enhanced(v, 0, factor, p.white) for v in row] for row in p] for p in planes]
+
+
+def saturation(planes, factor):
+    if len(planes) == 1:
+        return planes
+    return [[[enhanced(v, g, factor, p.white) for v, g in zip(*rows)] for rows in zip(p, gray(planes)[0])]
+            for p in planes]
+
+
+def colormap(planes, name):
+    if len(planes) > 2:
+        raise Refused()
+    rows = with_white(planes[0], 255)
+    return [Plane([[COLORMAPS[name][v][c] for v in row] for row in rows], 255) for c in range(3)]
 
 
 def flip(planes, direction="horizontal"):
@@ -461,7 +492,11 @@ STAGES = {
     # Window sides next to powers of 2.
     "erode": (erode, ["", "2", "3", "4", "8", "127"]),
     "dilate": (dilate, ["", "2", "3", "4", "7", "127"]),
+    "tophat": (tophat, ["", "1:black", "3", "4:black", "31:black"]),
     "posterize": (posterize, ["1", "3", "7", "8"]),
+    "brightness": (brightness, ["0", "0.7", "1.3", "2.000001", "100"]),
+    "saturation": (saturation, ["0", "0.3", "0.999999", "1.3", "7.654321", "100"]),
+    "colormap": (colormap, ["viridis", "magma", "turbo"]),
     # float16 that overflows, and float16 below the least normal one.
     "normalize": (normalize, ["clip", "imagenet:dtype=float16:formula=totensor", "siglip:dtype=bfloat16:layout=nhwc",
                               "clip:layout=nhwc:formula=torchvision-v2", "imagenet:formula=transformers-fused",
@@ -475,7 +510,7 @@ ONLY_OF_16 = ["threshold:40000"]
 # Cases whose results are too large for golden files: they have digests instead.
 ONLY_OF_PATTERNS = ["pad:80x80:white", "pad:131x130:#c0ffee40:right"]
 # Stages that get alpha as the last plane. No others run on images with alpha.
-WITH_ALPHA = ["rgb", "flatten", "channel", "resize", "crop", "pad"]
+WITH_ALPHA = ["rgb", "flatten", "channel", "resize", "crop", "pad", "colormap"]
 # Lists of several steps.
 CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
           "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",

@@ -1,5 +1,5 @@
-// equalize, sobel, box, erode, dilate, gauss and sharpen beyond the cases of the table: norms of every size,
-// precomputed tables, all divisors, all radii, wide rows, weights.
+// equalize, sobel, box, erode, dilate, tophat, gauss and sharpen beyond the cases of the table: norms of
+// every size, precomputed tables, all divisors, all radii, wide rows, weights.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -300,6 +300,27 @@ TEST(Filters, ErodeAndDilateOnWideRowsAndManyBlocks) {
   expect_equal_extremes<Sample8>({dilate_reference, dilate_cpu});
   expect_equal_extremes<Sample16>({erode_reference, erode_cpu});
   expect_equal_extremes<Sample16>({dilate_reference, dilate_cpu});
+}
+
+// More columns and more rows than a tile of the host code.
+template <class T>
+void expect_equal_top_hats() {
+  Pixels<T> wide(4096 + 77, 9);
+  Pixels<T> tall(130, 301);
+  fill_noise(wide, 10);
+  fill_noise(tall, 11);
+  for (const TopHat kind : {TopHat::white, TopHat::black}) {
+    for (const std::int64_t radius : {2, 127}) {
+      for (Pixels<T>* const image : {&wide, &tall})
+        expect_cpu_equal<T>({tophat_reference, tophat_cpu}, *image,
+                            {{radius, static_cast<std::int64_t>(kind)}}, {});
+    }
+  }
+}
+
+TEST(Filters, TopHatOnManyTiles) {
+  expect_equal_top_hats<Sample8>();
+  expect_equal_top_hats<Sample16>();
 }
 
 // ---- gauss, sharpen -----------------------------------------------------------------------------------

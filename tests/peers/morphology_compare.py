@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Compares erode and dilate with OpenCV's, or posterize with Pillow's, pixel by pixel.
+"""Compares erode, dilate, tophat and colormap with OpenCV's, or posterize, brightness and saturation with Pillow's.
 
     morphology_compare.py IMGPIPE opencv|pillow [--device NAME]... [--images COUNT] [--seed SEED]
 
 Random images from 1x1 on, of two values and of all, of 8 and 16 bits, grey, colour and with alpha; windows up to many
-times as large as the image. Pillow has no posterize of 16 bits: these are compared with numpy, without alpha. Without
---device: reference and cpu. Exit 0: all equal; 1: a difference; 77: a library is missing, nothing was compared.
+times as large as the image. Pillow has no posterize of 16 bits: these are compared with numpy, without alpha;
+brightness, saturation and colormap with 8 bits only. Without --device: reference and cpu. Exit 0: all equal; 1: a
+difference; 77: a library is missing, nothing was compared.
 """
 import argparse
 import os
@@ -22,7 +23,7 @@ try:
     if "opencv" in sys.argv:
         import cv2
     else:
-        from PIL import Image, ImageOps
+        from PIL import Image, ImageEnhance, ImageOps
 except ImportError as missing:
     print(f"SKIPPED: {missing.name} is not installed")
     sys.exit(77)
@@ -61,16 +62,28 @@ def read(path, like):
 
 
 def morphology(chance, color):
-    name, radius = chance.choice(("erode", "dilate")), chance.choice(RADII)
+    if color.dtype == np.uint8 and color.shape[2] == 1 and chance.random() < 0.3:
+        name = chance.choice(("viridis", "magma", "turbo"))
+        bgr = cv2.applyColorMap(np.ascontiguousarray(color), getattr(cv2, "COLORMAP_" + name.upper()))
+        return f"colormap:{name}", bgr[:, :, ::-1]
+    name, radius = chance.choice(("erode", "dilate", "tophat:white", "tophat:black")), chance.choice(RADII)
     kernel = np.ones((2 * radius + 1, 2 * radius + 1), np.uint8)
+    if name.startswith("tophat"):
+        kind = cv2.MORPH_TOPHAT if name.endswith("white") else cv2.MORPH_BLACKHAT
+        made = cv2.morphologyEx(np.ascontiguousarray(color), kind, kernel).reshape(color.shape)
+        return f"tophat:{radius}:{name.split(':')[1]}", made
     return f"{name}:{radius}", getattr(cv2, name)(np.ascontiguousarray(color), kernel).reshape(color.shape)
 
 
-def posterized(chance, color):
+def enhanced(chance, color):
     bits = chance.randint(1, 8)
     if color.dtype == np.uint16:
         return f"posterize:{bits}", color & np.uint16(0x10000 - (0x10000 >> bits))
     image = Image.fromarray(color[:, :, 0] if color.shape[2] == 1 else color)
+    if chance.random() < 0.6:
+        name, enhancer = chance.choice((("brightness", ImageEnhance.Brightness), ("saturation", ImageEnhance.Color)))
+        factor = chance.choice((0, 1, chance.randint(0, 300) / 100, chance.randint(0, 10 ** 8) / 10 ** 6))
+        return f"{name}:{factor:.6f}", np.array(enhancer(image).enhance(factor)).reshape(color.shape)
     return f"posterize:{bits}", np.array(ImageOps.posterize(image, bits)).reshape(color.shape)
 
 
@@ -92,13 +105,13 @@ def main():
             ending = ".pnm" if image.shape[2] % 2 else ".png"
             source, target = os.path.join(folder, "in" + ending), os.path.join(folder, "out" + ending)
             colors = image.shape[2] - (image.shape[2] + 1) % 2
-            step, color = (morphology if options.peer == "opencv" else posterized)(chance, image[:, :, :colors])
+            step, color = (morphology if options.peer == "opencv" else enhanced)(chance, image[:, :, :colors])
             expected = np.dstack([color, image[:, :, colors:]])
             write(source, image)
             for device in options.device or ["reference", "cpu"]:
                 subprocess.run([options.program, source, target, "-q", "--overwrite", "--device", device, "--stages",
                                 step], check=True)
-                wrong = np.argwhere(read(target, image) != expected)
+                wrong = np.argwhere(read(target, expected) != expected)
                 if len(wrong):
                     failed += 1
                     print(f"DIFFERENT: {step} on {device}, image {number} of seed {options.seed}, {image.shape}, "
