@@ -1,7 +1,7 @@
 // Colours of the maps, 0xRRGGBB: 255 times the published values, rounded half up.
 //
-//   viridis, magma   Nathaniel J. Smith, Stefan van der Walt and Eric Firing, for Matplotlib
-//                    (_cm_listed.py); dedicated to the public domain, CC0 1.0
+//   viridis, magma   Nathaniel J. Smith, Stefan van der Walt and Eric Firing, for Matplotlib, 2015;
+//                    dedicated to the public domain, CC0 1.0
 //   turbo            Anton Mikhailov, "Turbo, An Improved Rainbow Colormap for Visualization", Google, 2019;
 //                    Copyright 2019 Google LLC, Apache License 2.0 (SPDX: Apache-2.0)
 #include "images/unreachable.h"
