@@ -21,6 +21,7 @@ constexpr std::array kBriefTexts{
     BriefText{"keep-stages", "Write the image of every stage into DIR, as PNG"},
     BriefText{"metadata", "Whether to preserve metadata"},
     BriefText{"name", "Names of the files in the directory OUTPUT"},
+    BriefText{"pages", "Which pages or frames to process"},
     BriefText{"pattern", "Pattern of the image"},
     BriefText{"per-image", "Write statistics of each image, as .csv, .json or .ndjson"},
     BriefText{"percentiles", "Percentiles of each channel, in percent"},

@@ -81,7 +81,7 @@ constexpr std::array kTexts{
             "v / d, with an image v scale / d, rounded half up and limited to white, with d as in add. The "
             "default scale is the mean of the second image. Division by 0 gives white, 0 / 0 gives 0.",
         .equals = "NumPy's (2 v scale + d) // (2 d), clipped",
-        .example = "subtract:dark.tif,divide:flat.tif"},
+        .example = "divide:flat.tif"},
     StageText{.stage = "min",
               .rule = "The smaller of v and d, with d as in add.",
               .equals = "np.minimum",
