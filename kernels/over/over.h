@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "kernels/flatten/flatten.h"
 #include "kernels/second_image.h"
+#include "kernels/shared/over.h"
 
 namespace imgpipe {
 

@@ -15,7 +15,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// The arithmetic of over() (kernels/flatten/flatten.h) in lanes of pairs.
+// The arithmetic of over() (kernels/shared/over.h) in lanes of pairs.
 template <class T>
 HWY_INLINE typename Pairs<T>::V over_pairs(typename Pairs<T>::V v, typename Pairs<T>::V alpha,
                                            typename Pairs<T>::V background) {

@@ -12,6 +12,7 @@
 #include <nanobind/ndarray.h>
 
 #include "app/python/core/arrays.h"
+#include "app/python/core/loaded_stages.h"
 #include "app/python/core/result_arrays.h"
 #include "app/python/core/sources.h"
 #include "images/codecs/codec.h"
@@ -24,9 +25,8 @@ namespace imgpipe::python {
 // Thread-safe: concurrent calls use different threads.
 class Pipeline {
  public:
-  // Throws like parse_stages(), Runner() and acceptance_of(), and nb::type_error for stages that make
-  // bfloat16.
-  Pipeline(const std::string& stages, std::string device, int threads,
+  // Throws like Runner() and acceptance_of(), and nb::type_error for stages that make bfloat16.
+  Pipeline(const LoadedStages& stages, std::string device, int threads,
            const std::optional<std::string>& layout, const std::string& accept, std::int64_t max_pixels);
 
   [[nodiscard]] int threads() const { return threads_; }
