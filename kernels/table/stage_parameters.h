@@ -17,6 +17,7 @@
 #include "kernels/gauss/gauss.h"
 #include "kernels/levels/levels.h"
 #include "kernels/normalize/normalize.h"
+#include "kernels/over/over.h"
 #include "kernels/parameters.h"
 #include "kernels/pixel.h"
 #include "kernels/resize/resize.h"
@@ -289,6 +290,32 @@ inline constexpr std::array kNormalizeParameters{
     Parameter{.name = "formula",
               .help = "The library whose arithmetic decides the last bit of each element",
               .words = kTensorFormulaNames},
+};
+
+inline constexpr std::array<std::string_view, 9> kOverPositionNames{
+    "northwest", "north",     "northeast", "west",     "center",
+    "east",      "southwest", "south",     "southeast"};  // as OverPosition
+inline constexpr std::array kOverParameters{
+    Parameter{.name = "image",
+              .help = "Image of any size with the same samples; parts outside are cut",
+              .kind = Parameter::Kind::image,
+              .required = true},
+    Parameter{.name = "position",
+              .help = "Edge or corner at which it lies, or center",
+              .words = kOverPositionNames},
+    Parameter{.name = "x",
+              .help = "Pixels from that edge inwards; right of a centre",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxSide},
+    Parameter{.name = "y",
+              .help = "Rows from that edge inwards; below a centre",
+              .kind = Parameter::Kind::integer,
+              .most = kMaxSide},
+    Parameter{.name = "opacity",
+              .help = "Factor of its alpha",
+              .kind = Parameter::Kind::decimal,
+              .preset = kDecimalOne,
+              .most = kDecimalOne},
 };
 
 inline constexpr std::array<std::string_view, 9> kPadPositionNames{

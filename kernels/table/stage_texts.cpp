@@ -109,6 +109,15 @@ constexpr std::array kTexts{
                   "contrast with given lo and hi: v <= lo becomes 0, v >= hi white, values in between are "
                   "stretched linearly. lo must be less than hi.",
               .example = "levels:16:235:8"},
+    StageText{.stage = "over",
+              .rule =
+                  "A second image on top: (s a + v (white - a)) / white, rounded to the nearest, with its "
+                  "sample s and its alpha times the opacity, a. In an image with alpha, colours are composed "
+                  "in premultiplied form, and so is alpha. Positions are ImageMagick's gravities; parts "
+                  "outside the image are cut.",
+              .source = "Porter and Duff, Compositing Digital Images, SIGGRAPH 1984",
+              .equals = "Pillow's paste(second, mask=second) on an image without alpha, 8 bits",
+              .example = "over:logo.png:southeast:x=10:y=20:opacity=0.5"},
     StageText{.stage = "resize",
               .rule =
                   "Scales to WxH, N% of both sides, or a size by the shorter or longer side. linear: "

@@ -24,6 +24,7 @@
 #include "kernels/median/median.h"
 #include "kernels/morphology/morphology.h"
 #include "kernels/normalize/normalize.h"
+#include "kernels/over/over.h"
 #include "kernels/posterize/posterize.h"
 #include "kernels/resize/resize.h"
 #include "kernels/rotate/rotate.h"
@@ -82,6 +83,13 @@ constexpr std::array kAnyLayoutAndElements{
 
 constexpr std::array kPlanesAndColors{kAllPlanes[0],
                                       kTableOf<kConstant<colormap_table_bytes, colormap_table, kToBytes>>};
+// A second image of any size, which may have alpha.
+constexpr std::array kAllPlanesAndOverlay{kAllPlanes[0],
+                                          Port{.name = "table",
+                                               .kind = ValueKind::table,
+                                               .alpha = true,
+                                               .made_by = &kConstant<second_image_bytes, copy_second_image>,
+                                               .placed = true}};
 
 // Arithmetic with a number or a second image.
 template <Arithmetic Op>
@@ -202,6 +210,13 @@ constexpr std::array kStages{
     arithmetic<Arithmetic::max>("max", "lighter of the image and a number or image"),
     arithmetic<Arithmetic::absdiff>("absdiff", "absolute difference from a number or image"),
     arithmetic<Arithmetic::mask>("mask", "black where another image is black", kMaskParameters),
+    Stage{.name = "over",
+          .summary = "another image on top",
+          .parameters = kOverParameters,
+          .ports = {kAllPlanesAndOverlay, kAllPlanes},
+          .by_row = true,
+          .skip_reason = over_skip_reason,
+          .kernels = IMGPIPE_KERNELS(kSame, over)},
     Stage{.name = "resize",
           .summary = "scaling to another size",
           .parameters = kResizeParameters,

@@ -53,6 +53,29 @@ def pad(planes, size, color, position="center"):
     return canvas(planes, -left, -top, width, height, color_of(planes, color))
 
 
+POSITIONS = ["northwest", "north", "northeast", "west", "center", "east", "southwest", "south", "southeast"]
+
+
+def over(planes, second, position="northwest", x="0", y="0", opacity="1"):
+    """The second image, whose alpha is the last plane if it has one, over an image."""
+    h, w, white, colors = len(planes[0]), len(planes[0][0]), planes[0].white, len(planes) - has_alpha(planes)
+    high, wide, at = len(second[0]), len(second[0][0]), POSITIONS.index(position)
+    offset = lambda part, inwards, rest: (inwards, int(Fraction(rest, 2) + inwards), rest - inwards)[part]
+    left, top = offset(at % 3, int(x), w - wide), offset(at // 3, int(y), h - high)
+    made = [[list(row) for row in p] for p in planes]
+    for j in range(max(0, top), min(h, top + high)):
+        for i in range(max(0, left), min(w, left + wide)):
+            pixel = [p[j - top][i - left] for p in second]
+            upper = Fraction(half_up(Fraction(opacity) * (pixel.pop() if has_alpha(second) else white)), white)
+            lower = (Fraction(planes[-1][j][i], white) if has_alpha(planes) else 1) * (1 - upper)
+            for c, v in enumerate(pixel * colors if len(pixel) < colors else pixel):
+                if upper + lower:
+                    made[c][j][i] = half_up((v * upper + planes[c][j][i] * lower) / (upper + lower))
+            if has_alpha(planes):
+                made[-1][j][i] = half_up(white * (upper + lower))
+    return made
+
+
 def rgb(planes):
     return [planes[0]] * 3 if len(planes) < 3 else planes[:3]
 

@@ -27,7 +27,7 @@ from fractions import Fraction
 from itertools import accumulate
 from math import isqrt
 
-from canvas_oracle import channel, crop, flatten, pad, rgb
+from canvas_oracle import channel, crop, flatten, over, pad, rgb
 from colormaps import COLORMAPS
 from filter_oracle import FILTERS
 from plane import Plane, Refused, bits_of, half_up, has_alpha, single, white_of
@@ -390,7 +390,9 @@ def rotate(planes, angle):
 
 def second_image(name, planes):
     """The planes of the second image of that name, as tests/support/second_images.cpp makes them."""
-    white, colors = planes[0].white, len(planes)
+    white, colors = planes[0].white, len(planes) - has_alpha(planes)
+    if name == "same" and colors == 1:
+        raise Refused()
     wide, high = (7, 5) if name == "logo" else (len(planes[0][0]), len(planes[0]))
     channels = {"grey": 1, "same": colors, "logo": colors + 1}[name]
     value = lambda x, y, c: 11 * x + 57 * y + 29 * x * y + 101 * c
@@ -408,8 +410,6 @@ def arithmetic(operation):
     def stage(planes, by, scale=None):
         by_image = is_name(by)
         second = second_image(by, planes) if by_image else None
-        if by == "same" and len(planes) == 1:
-            raise Refused()
         made = []
         for c, plane in enumerate(planes):
             other = second[c % len(second)] if by_image else None
@@ -459,6 +459,11 @@ STAGES = {
     "max": (greatest, ["100", "30.5", "grey", "same"]),
     "absdiff": (absdiff, ["100", "30.5", "grey", "same"]),
     "mask": (mask, ["grey", "same"]),
+    # The least opacity makes every alpha 0, and the next larger one that of 8 bits.
+    "over": (lambda planes, image, *values, **named: over(planes, second_image(image, planes), *values, **named),
+             ["logo", "logo:north:1:2", "grey:northeast:3:1:0.5", "logo:west:0:0:0.999999", "same:center:opacity=0.25",
+              "logo:center:1:y=2", "logo:east:1", "logo:southwest:2:3:0.333333", "logo:south:opacity=0.7", "same",
+              "grey:opacity=0.000001", "same:west:opacity=0.001", "logo:southeast:1:2:0.5"]),
     # The second and the third bring an 8-bit value as close to a half as possible: 228 and 141.
     "gamma": (gamma, ["2.2", "57.02216", "0.361439", "0.01", "100"]),
     "levels": (levels, ["50:200", "0:1", "254:255", "3:252:8", "1000:40001:16", "100:4000", "0:65535"]),
@@ -510,7 +515,7 @@ ONLY_OF_16 = ["threshold:40000"]
 # Cases whose results are too large for golden files: they have digests instead.
 ONLY_OF_PATTERNS = ["pad:80x80:white", "pad:131x130:#c0ffee40:right"]
 # Stages that get alpha as the last plane. No others run on images with alpha.
-WITH_ALPHA = ["rgb", "flatten", "channel", "resize", "crop", "pad", "colormap"]
+WITH_ALPHA = ["rgb", "flatten", "channel", "over", "resize", "crop", "pad", "colormap"]
 # Lists of several steps.
 CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
           "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",
@@ -533,6 +538,8 @@ PATTERNS = {
     "contrast": [(131, 97, 3, bits, f"contrast:0.5:2:{how}") for bits in (8, 16) for how in ("joint", "each")],
     "flatten": [(67, 41, channels, bits, f"flatten:{color}") for channels in (2, 4) for bits in (8, 16)
                 for color in ("white", "#01807f")],
+    "over": [(67, 41, channels, bits, step) for channels in (1, 2, 3, 4) for bits in (8, 16)
+             for step in ("over:grey:opacity=0.4", "over:logo:center")],
     "pad": [(67, 41, channels, bits, step) for channels in (1, 2, 3, 4) for bits in (8, 16)
             for step in ONLY_OF_PATTERNS],
     "threshold": [(131, 97, 1, bits, "threshold") for bits in (8, 16)],

@@ -29,11 +29,17 @@ bool preserves_alpha(const StageRequest& step) {
       .alpha;
 }
 
+// Whether the stage composes with a second image's alpha, so that colours depend on alpha.
+bool composes(const Stage& stage) {
+  const Port* const second = find_port(stage.ports.in, ValueKind::table);
+  return second != nullptr && second->alpha;
+}
+
 // Returns each stage of the table that makes images and preserves alpha, with the first of its golden cases.
 std::vector<StageRequest> all_steps() {
   std::vector<StageRequest> steps;
   for (const Stage& stage : stage_table()) {
-    if (!stage.selectable || stage.tensor != nullptr) continue;
+    if (!stage.selectable || stage.tensor != nullptr || composes(stage)) continue;
     const StageRequest step = parse_stages(golden_cases(stage.name).at(0)).at(0);
     if (preserves_alpha(step)) steps.push_back(step);
   }

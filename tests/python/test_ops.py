@@ -34,6 +34,8 @@ def random_value(rng, row, kind):
     if kind["words"] and (kind["kind"] == "choice" or rng.random() < 0.3):
         word = rng.choice(kind["words"])
         return rng.choice([word, int(word)]) if word.isdigit() else word, word
+    if kind["kind"] == "image" or kind["kind"] == "operand" and rng.random() < 0.3:
+        return ("missing.png", "missing.png")
     if kind["kind"] == "color":
         color = tuple(rng.randrange(256) for _ in range(rng.choice([3, 4])))
         text = "#" + bytes(color).hex()

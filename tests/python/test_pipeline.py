@@ -200,6 +200,68 @@ def test_messages_about_bytes_have_no_name(tmp_path):
         Pipeline("gray").convert(b"x", tmp_path / "q.png")
 
 
+def test_second_images(tmp_path):
+    frames, dark, flat = (noise((13, 17, 3), np.uint16, seed) for seed in (1, 2, 3))
+    flat[::3] = 0
+    grey = tmp_path / "grey.png"
+    PIL.Image.fromarray(noise((13, 17))).save(grey)
+    saturated = lambda values, dtype: np.clip(values, 0, np.iinfo(dtype).max).astype(dtype)
+
+    def divided(v, d, scale):
+        v, d = v.astype(np.int64), d.astype(np.int64)
+        quotient = (2 * v * scale + d) // np.maximum(2 * d, 1)
+        return saturated(np.where(d == 0, np.where(v == 0, 0, 65535), quotient), np.uint16)
+
+    corrected = saturated(frames.astype(int) - dark, np.uint16)
+    steps = [ops.subtract("dark"), ops.divide("flat", scale=20000)]
+    pipe = Pipeline(steps, images={"dark": dark, "flat": flat})
+    dark_before, dark[:] = dark.copy(), 0  # the pipeline has a copy
+    for same in (pipe, pickle.loads(pickle.dumps(pipe))):
+        np.testing.assert_array_equal(same(frames), divided(corrected, flat, 20000))
+        np.testing.assert_array_equal(same.images["dark"], dark_before)
+        np.testing.assert_array_equal(same.batch([frames, frames])[1], divided(corrected, flat, 20000))
+    # Files: named in the step, and by `images`.
+    array = noise((13, 17), seed=4)
+    wanted = saturated(array.astype(int) + np.asarray(PIL.Image.open(grey)), np.uint8)
+    for named in (Pipeline(f"add:{grey}"), Pipeline("add:g", images={"g": grey})):
+        np.testing.assert_array_equal(named(array), wanted)
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(named))(array), wanted)
+    assert Pipeline("add:g", images={"g": grey}).images == {"g": str(grey)}
+    # run() keeps pipelines, but not those with files.
+    np.testing.assert_array_equal(imgpipe.run(array, f"max:{grey}")[0], np.maximum(array, PIL.Image.open(grey)))
+    PIL.Image.fromarray(array).save(grey)
+    np.testing.assert_array_equal(imgpipe.run(array, f"max:{grey}")[0], array)
+
+
+def test_over():
+    base, logo = noise((11, 13, 3)), noise((5, 7, 4), seed=2)
+    opacity, (s, v) = 0.4, (logo[..., :3].astype(int), base[5:10, 3:10].astype(int))
+    alpha = (logo[..., 3:].astype(int) * 400000 + 500000) // 1000000
+    wanted = base.copy()
+    wanted[5:10, 3:10] = (2 * (s * alpha + v * (255 - alpha)) + 255) // 510
+    pipe = Pipeline(ops.over("logo", "southeast", x=3, y=1, opacity=opacity), images={"logo": logo})
+    np.testing.assert_array_equal(pipe(base), wanted)
+
+
+def test_second_images_that_cannot_be_used(tmp_path):
+    (tmp_path / "text.png").write_text("text")
+    with pytest.raises(FileNotFoundError) as raised:
+        Pipeline(f"subtract:{tmp_path}/missing.png")
+    assert raised.value.path == f"{tmp_path}/missing.png"
+    with pytest.raises(imgpipe.DecodeError, match=r"text\.png: not an image of a known format$") as raised:
+        Pipeline("subtract:dark", images={"dark": tmp_path / "text.png"})
+    assert raised.value.path == f"{tmp_path}/text.png"
+    for images, error, text in [({"other": noise((2, 2))}, ValueError, "images: no step reads 'other'"),
+                                ({"dark": 3}, TypeError, r"images\['dark'\]: expected a numpy array"),
+                                ({3: noise((2, 2))}, TypeError, "images: expected names of type str, got int"),
+                                ({"dark": noise((2, 2, 5))}, ValueError, r"images\['dark'\]: "),
+                                ([("dark", 1)], TypeError, "images: expected a dict of names and images, got list")]:
+        with pytest.raises(error, match=text):
+            Pipeline("subtract:dark", images=images)
+    with pytest.raises(ValueError, match="the second image has 2x2 pixels, the image 3x3; crop or resize"):
+        Pipeline("subtract:dark", images={"dark": noise((2, 2))})(noise((3, 3)))
+
+
 def test_pickle():
     for pipe in (Pipeline([ops.gray(), ops.resize(20, 10)], threads=2, layout="NCHW", on_error="skip",
                           lenient="pillow"),

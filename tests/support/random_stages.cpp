@@ -59,14 +59,21 @@ std::int64_t random_number_of(Random& random, const Parameter& row) {
   unreachable();
 }
 
-std::string random_value(Random& random, const Parameter& row) {
+// A name of tests/support/second_images.h.
+std::string random_image(Random& random, const Stage& stage) {
+  static constexpr std::array<std::string_view, 3> kNames{"grey", "same", "logo"};
+  const bool any_size = find_port(stage.ports.in, ValueKind::table)->placed;
+  return std::string(kNames[static_cast<std::size_t>(below(random, any_size ? 3 : 2))]);
+}
+
+std::string random_value(Random& random, const Stage& stage, const Parameter& row) {
   auto words = std::ssize(row.words);
   // These chains use integers, because most stages reject floats; tests/support/float_chains.h uses floats.
   if (words > 0 && row.words.back() == "float") --words;
   const bool word = row.kind == Parameter::Kind::choice || (words > 0 && below(random, 3) == 0);
   const bool may_be_image = row.kind == Parameter::Kind::image || row.kind == Parameter::Kind::operand;
   if (may_be_image && (row.kind == Parameter::Kind::image || below(random, 2) == 0))
-    return below(random, 2) == 0 ? "grey" : "same";
+    return random_image(random, stage);
   if (word) return std::string(row.words[static_cast<std::size_t>(below(random, words))]);
   return value_text(row, random_number_of(random, row));
 }
@@ -121,7 +128,7 @@ std::string random_step(Random& random, const Stage& stage) {
       if (stage.tensor != nullptr && (row.kind == Parameter::Kind::real || row.name == "preset")) continue;
       const std::int64_t given_of_four = row.required ? 4 : i < kUsualParameters ? 3 : 1;
       if (given_of_four < 4 && below(random, 4) >= given_of_four) continue;
-      step += ":" + std::string(row.name) + "=" + random_value(random, row);
+      step += ":" + std::string(row.name) + "=" + random_value(random, stage, row);
     }
     if (draw == kMaxDraws || is_accepted(step)) return step;
   }
@@ -137,7 +144,7 @@ std::string recorded_step(Random& random) {
     if (!row.required && below(random, 4) == 0) continue;
     if (row.name == "method") row.words = row.words.first(3);
     if (row.name == "fit") row.words = row.words.first(2);
-    step += ":" + std::string(row.name) + "=" + random_value(random, row);
+    step += ":" + std::string(row.name) + "=" + random_value(random, stage, row);
   }
   return step;
 }

@@ -142,13 +142,13 @@ nb::object from_producer(const std::string& device, const nb::callable& produce)
 
 class DevicePipeline {
  public:
-  DevicePipeline(const std::string& stages, std::string device, int threads,
+  DevicePipeline(const LoadedStages& stages, std::string device, int threads,
                  const std::optional<std::string>& layout, const std::string& accept, std::int64_t max_pixels,
                  bool orient)
       : device_(std::move(device)),
         threads_(threads),
         decode_(decode_options(accept, max_pixels)),
-        plans_({.stages = stages == kNoStages ? std::vector<StageRequest>() : parse_stages(stages),
+        plans_({.stages = stages.steps,
                 .layout = layout_of(layout),
                 .max_pixels = decode_.max_pixels,
                 .fuse = true}) {
@@ -251,7 +251,7 @@ void bind_devices(nb::module_& module) {
            nb::sig("def download(self, to: object) -> None"))
       .def("compact", &DeviceResult::compact, nb::arg("indices"));
   nb::class_<DevicePipeline>(module, "DevicePipeline")
-      .def(nb::init<const std::string&, std::string, int, const std::optional<std::string>&,
+      .def(nb::init<const LoadedStages&, std::string, int, const std::optional<std::string>&,
                     const std::string&, std::int64_t, bool>(),
            nb::arg("stages"), nb::arg("device"), nb::arg("threads"), nb::arg("layout").none(),
            nb::arg("accept"), nb::arg("max_pixels"), nb::arg("orient"))

@@ -36,14 +36,13 @@ std::optional<TensorLayout> layout_of(const std::optional<std::string>& name) {
   return *name == "NCHW" ? TensorLayout::nchw : TensorLayout::nhwc;
 }
 
-Pipeline::Pipeline(const std::string& stages, std::string device, int threads,
+Pipeline::Pipeline(const LoadedStages& stages, std::string device, int threads,
                    const std::optional<std::string>& layout, const std::string& accept,
                    std::int64_t max_pixels)
     : device_(std::move(device)),
       threads_(thread_count(device_, threads)),
       decode_(decode_options(accept, max_pixels)),
-      plans_(
-          {.stages = parse_stages(stages), .layout = layout_of(layout), .max_pixels = decode_.max_pixels}) {
+      plans_({.stages = stages.steps, .layout = layout_of(layout), .max_pixels = decode_.max_pixels}) {
   const auto sample = plans_.tensor_sample();
   if (sample && !device_.starts_with("cuda")) (void)dtype_of(*sample);
 }
@@ -103,8 +102,13 @@ void bind_pipelines(nb::module_& module) {
           "run", [](OpenedImage& image, int threads, nb::handle out) { return image.run(threads, out); },
           nb::arg("threads"), nb::arg("out") = nb::none(),
           nb::sig("def run(self, threads: int, out: object = None) -> typing.Any"));
+  nb::class_<LoadedStages>(module, "Stages")
+      .def(nb::init<const std::string&, const nb::list&, const std::string&, std::int64_t>(), nb::arg("text"),
+           nb::arg("images"), nb::arg("accept"), nb::arg("max_pixels"),
+           nb::sig("def __init__(self, text: str, images: list[tuple[str, typing.Any]], accept: str, "
+                   "max_pixels: int) -> None"));
   nb::class_<Pipeline>(module, "Pipeline")
-      .def(nb::init<const std::string&, std::string, int, const std::optional<std::string>&,
+      .def(nb::init<const LoadedStages&, std::string, int, const std::optional<std::string>&,
                     const std::string&, std::int64_t>(),
            nb::arg("stages"), nb::arg("device"), nb::arg("threads"), nb::arg("layout").none(),
            nb::arg("accept"), nb::arg("max_pixels"))

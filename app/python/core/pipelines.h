@@ -11,6 +11,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include "app/python/core/loaded_stages.h"
 #include "app/python/core/sources.h"
 #include "images/codecs/codec.h"
 #include "images/error.h"
@@ -23,9 +24,8 @@ class OpenedImage;
 // Thread-safe: concurrent calls use different threads.
 class Pipeline {
  public:
-  // Throws like parse_stages(), Runner() and acceptance_of(), and nb::type_error for stages that make
-  // bfloat16.
-  Pipeline(const std::string& stages, std::string device, int threads,
+  // Throws like Runner() and acceptance_of(), and nb::type_error for stages that make bfloat16.
+  Pipeline(const LoadedStages& stages, std::string device, int threads,
            const std::optional<std::string>& layout, const std::string& accept, std::int64_t max_pixels);
 
   [[nodiscard]] int threads() const { return threads_; }

@@ -1,4 +1,5 @@
 // The table of stages, and the texts of steps.
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
@@ -14,6 +15,7 @@
 #include "app/python/core/bindings.h"
 #include "images/error.h"
 #include "images/unreachable.h"
+#include "kernels/second_image.h"
 #include "kernels/stage.h"
 #include "pipeline/parameter_text.h"
 #include "pipeline/stage_list.h"
@@ -109,12 +111,18 @@ std::string step_text(const std::string& name, const Values& values) {
     for (const std::string& text : list) texts[i++] = text;
   }
   Parameters parameters;
+  SecondImage image;
   for (std::size_t i = 0; i < stage->parameters.size(); ++i) {
     const Parameter& row = stage->parameters[i];
-    if (!texts[i].empty())
+    if (names_image(row, texts[i])) {
+      image.name = texts[i];
+      parameters.values[i] = kOfImage;
+      parameters.image = &image;
+    } else if (!texts[i].empty()) {
       parameters.values[i] = parse_value(name + ": " + std::string(row.name), row, texts[i]);
-    else
+    } else {
       parameters.values[i] = row.like_previous ? parameters.values[i - 1] : row.preset;
+    }
   }
   if (stage->problem != nullptr) {
     const std::string problem(stage->problem(parameters));
@@ -131,6 +139,13 @@ void bind_stages(nb::module_& module) {
   module.def(
       "types_of_parameters", [] { return rows_by_stage(type_of_parameter); },
       nb::sig("def types_of_parameters() -> dict[str, list[dict[str, typing.Any]]]"));
+  module.def(
+      "reads_images",
+      [](const std::string& stages) {
+        return std::ranges::any_of(parse_stages(stages),
+                                   [](const StageRequest& step) { return step.image != nullptr; });
+      },
+      nb::arg("stages"));
   module.def("step_text", &step_text, nb::arg("stage"), nb::arg("values"));
 }
 

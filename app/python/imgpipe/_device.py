@@ -23,8 +23,8 @@ _MAX_THREADS = 8  # threads that read and stage sources; more do not make a devi
 class DeviceBatches:
     """The stages of a pipeline on a device."""
 
-    def __init__(self, stages: str, device: str, threads: int, layout: str | None, accept: str, stream: object,
-                 max_pixels: int, orient: bool = True) -> None:
+    def __init__(self, stages: "_core.Stages", device: str, threads: int, layout: str | None, accept: str,
+                 stream: object, max_pixels: int, orient: bool = True) -> None:
         self._device, self._stream = device, stream
         self._core = _core.DevicePipeline(stages, device, min(threads, _MAX_THREADS), layout, accept, max_pixels,
                                          orient)
@@ -61,7 +61,9 @@ def decode(sources: list[Any], *, device: str, mode: str | None, orient: bool, l
     stages = {None: "none", "L": "gray", "RGB": "rgb"}.get(mode)
     if stages is None:
         raise ValueError(f"mode: expected None, L or RGB with a CUDA device, got {mode}")
-    batches = DeviceBatches(stages, device, threads, None, acceptance(lenient), stream, MAX_PIXELS, orient)
+    accept = acceptance(lenient)
+    batches = DeviceBatches(_core.Stages(stages, [], accept, MAX_PIXELS), device, threads, None, accept, stream,
+                            MAX_PIXELS, orient)
     images, errors = batches.batch(sources, None, None, None, len(sources) > 1)
     for error in errors or ():
         if error is not None:

@@ -15,6 +15,7 @@ from ._batch import Result, batch_arguments, batch_result
 from ._device import DeviceBatches
 from ._engine import DeviceEngine, Engine, HostEngine
 from ._errors import DamageWarning
+from ._images import Images, image_list, second_images
 from ._io import Source
 from ._report import Report
 from ._stages import Stages, stages_text
@@ -40,15 +41,18 @@ class Pipeline:
               those that Pillow accepts, with its pixels.
     stream:   with a CUDA device: the stream that its work is ordered on; None: the caller's current one.
     max_pixels: larger images, and stages that would make them, are rejected.
+    images:   the second images of steps by name, as in Pipeline("subtract:dark", images={"dark": array}): arrays,
+              which are copied, or paths. Other names in steps, such as over:logo.png, are paths. Files are read once,
+              here.
 
     A Pipeline can be used by several threads at once, and is pickled by its arguments. Raises TypeError and ValueError
-    for wrong arguments.
+    for wrong arguments, and DecodeError or FileNotFoundError for a second image that cannot be read.
     """
 
     def __init__(self, stages: Stages, *, device: str = "cpu", threads: SupportsIndex = 0,
                  layout: Literal["NHWC", "NCHW"] | None = None,
                  on_error: Literal["raise", "return", "skip"] = "raise", lenient: bool | Literal["pillow"] = False,
-                 stream: object = None, max_pixels: SupportsIndex = MAX_PIXELS) -> None:
+                 stream: object = None, max_pixels: SupportsIndex = MAX_PIXELS, images: Images | None = None) -> None:
         one_of("layout", layout, (None, "NHWC", "NCHW"))
         one_of("on_error", on_error, ("raise", "return", "skip"))
         self._stages = stages_text(stages)
@@ -57,10 +61,12 @@ class Pipeline:
         self._layout, self._on_error, self._lenient, self._stream = layout, on_error, lenient, stream
         self._max_pixels = bounded("max_pixels", max_pixels, 1, 2**34)
         accept = acceptance(lenient)
-        self._core = _core.Pipeline(self._stages, self._device, self._threads, layout, accept, self._max_pixels)
+        self._images = second_images(images)
+        loaded = _core.Stages(self._stages, image_list(self._images), accept, self._max_pixels)
+        self._core = _core.Pipeline(loaded, self._device, self._threads, layout, accept, self._max_pixels)
         self._engine: Engine = HostEngine(self._core)
         if self._device.startswith("cuda"):
-            batches = DeviceBatches(self._stages, self._device, self._core.threads, layout, accept, stream,
+            batches = DeviceBatches(loaded, self._device, self._core.threads, layout, accept, stream,
                                     self._max_pixels)
             self._engine = DeviceEngine(batches, self._core.threads)
 
@@ -96,6 +102,11 @@ class Pipeline:
     @property
     def max_pixels(self) -> int:
         return self._max_pixels
+
+    @property
+    def images(self) -> dict[str, Any]:
+        """The second images by name: read-only arrays, and paths."""
+        return dict(self._images)
 
     def __call__(self, array: object, *, out: Any = None) -> Any:
         """Run the stages over an image in memory and return the result.
@@ -203,7 +214,7 @@ class Pipeline:
 
     def _keywords(self) -> dict[str, Any]:
         defaults = {"device": "cpu", "threads": 0, "layout": None, "on_error": "raise", "lenient": False,
-                    "stream": None, "max_pixels": MAX_PIXELS}
+                    "stream": None, "max_pixels": MAX_PIXELS, "images": {}}
         return {name: value for name, default in defaults.items() if (value := getattr(self, name)) != default}
 
     def __repr__(self) -> str:
@@ -231,7 +242,10 @@ def run(array: object, stages: Stages = "gray,hist,contrast,smooth", *, device: 
     RuntimeError for a device that cannot be used, and MemoryError.
     """
     checked = text("device", device, "cpu"), integer("threads", threads)
-    return _pipeline(stages_text(stages), *checked).run(array)
+    list_text = stages_text(stages)
+    # The files of second images may change between calls.
+    make = Pipeline if _core.reads_images(list_text) else _pipeline
+    return make(list_text, device=checked[0], threads=checked[1]).run(array)
 
 
 @functools.lru_cache(maxsize=8)
