@@ -15,7 +15,7 @@ namespace imgpipe {
 struct SecondImage {
   std::string name;               // as in the step
   FrameType type{};               // planar; no pixels until the image is loaded
-  std::vector<std::byte> planes;  // of type.channels() * plane_bytes()
+  std::vector<std::byte> planes{};  // of type.channels() * plane_bytes()
   std::int64_t mean = 0;          // of all colour samples, rounded half up; 0 for floats
 
   [[nodiscard]] bool is_loaded() const { return type.pixels() > 0; }

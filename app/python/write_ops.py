@@ -25,7 +25,8 @@ def literal(words):
 
 
 def type_text(kind):
-    base = {"int": "int", "float": "float", "color": "Color", "image": "str", "operand": "float | str"}.get(kind["kind"])
+    base = {"int": "int", "float": "float", "color": "Color", "image": "str",
+            "operand": "float | str"}.get(kind["kind"])
     types = [base] if base else []
     if kind["values"] > 1:
         types.append(f"Sequence[{base or literal(kind['words'])}]")

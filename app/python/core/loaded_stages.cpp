@@ -10,6 +10,7 @@
 #include "app/python/core/errors.h"
 #include "app/python/core/pipelines.h"
 #include "app/python/core/sources.h"
+#include "app/python/core/without_gil.h"
 #include "images/error.h"
 #include "images/text.h"
 #include "pipeline/second_images.h"
@@ -24,8 +25,7 @@ NamedImage image_of(nb::handle pair) {
     return {.name = std::move(name), .path = file_path(path_of(nb::cast<nb::bytes>(pair[1]), argument))};
   ImageArray array(pair[1], argument);
   const ConstHostView pixels = array.view();
-  const nb::gil_scoped_release others_run;
-  auto image = make_second_image(name, pixels);
+  auto image = without_gil([&] { return make_second_image(name, pixels); });
   return {.name = std::move(name), .path = "", .image = std::move(image)};
 }
 
@@ -41,16 +41,16 @@ void add_files(const std::vector<StageRequest>& steps, std::vector<NamedImage>& 
 // Loads without the GIL. Returns the readers' warnings.
 std::vector<std::string> load(std::vector<StageRequest>& steps, const std::vector<NamedImage>& images,
                               DecodeOptions decode) {
-  try {
-    const nb::gil_scoped_release others_run;
-    return load_second_images(steps, {.named = images, .decode = std::move(decode)});
-  } catch (const Error& error) {
+  const auto exception_for = [&](const Error& error) {
     const std::string message = error.what();
     const auto failed = std::ranges::find_if(images, [&](const NamedImage& image) {
       return !image.path.empty() && message.starts_with(printable(image.path) + ": ");
     });
-    raise(exception_of(error, failed == images.end() ? "" : failed->path));
-  }
+    return exception_of(error, failed == images.end() ? "" : failed->path);
+  };
+  return without_gil(exception_for, [&] {
+    return load_second_images(steps, {.named = images, .decode = std::move(decode)});
+  });
 }
 
 }  // namespace
@@ -60,10 +60,6 @@ LoadedStages::LoadedStages(const std::string& text, const nb::list& images, cons
     : steps(parse_stages(text)) {
   std::vector<NamedImage> named;
   for (const nb::handle pair : images) named.push_back(image_of(pair));
-  if (const NamedImage* const unused = unused_image(steps, named))
-    throw Error(ErrorKind::usage,
-                "images: no step reads '" + printable(unused->name) +
-                    "'; leave it out or add a step such as subtract:" + printable(unused->name));
   add_files(steps, named);
   warn_of_damage("", load(steps, named, decode_options(accept, max_pixels)));
 }
