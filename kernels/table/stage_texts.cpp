@@ -60,6 +60,16 @@ constexpr std::array kTexts{
               .example = "gray,threshold:otsu"},
     StageText{
         .stage = "invert", .rule = "v becomes white - v.", .equals = "cv2.bitwise_not", .example = "invert"},
+    StageText{.stage = "gamma",
+              .rule = "v becomes white (v/white)^(1/gamma), rounded half up, by a table of all values. "
+                      "gamma:1 is skipped.",
+              .equals = "cv2.LUT with that table; same direction as ImageMagick's -gamma",
+              .example = "gamma:2.2"},
+    StageText{.stage = "levels",
+              .rule =
+                  "contrast with given lo and hi: v <= lo becomes 0, v >= hi white, values in between are "
+                  "stretched linearly. lo must be less than hi.",
+              .example = "levels:16:235:8"},
     StageText{
         .stage = "add",
         .rule =
@@ -99,16 +109,6 @@ constexpr std::array kTexts{
                   "v m / white, rounded to the nearest, with the sample m of a second image: white keeps the "
                   "image, black makes it black. A grey mask serves all channels. Alpha is unchanged.",
               .example = "mask:mask.png"},
-    StageText{.stage = "gamma",
-              .rule = "v becomes white (v/white)^(1/gamma), rounded half up, by a table of all values. "
-                      "gamma:1 is skipped.",
-              .equals = "cv2.LUT with that table; same direction as ImageMagick's -gamma",
-              .example = "gamma:2.2"},
-    StageText{.stage = "levels",
-              .rule =
-                  "contrast with given lo and hi: v <= lo becomes 0, v >= hi white, values in between are "
-                  "stretched linearly. lo must be less than hi.",
-              .example = "levels:16:235:8"},
     StageText{.stage = "over",
               .rule =
                   "A second image on top: (s a + v (white - a)) / white, rounded to the nearest, with its "
@@ -117,7 +117,7 @@ constexpr std::array kTexts{
                   "outside the image are cut.",
               .source = "Porter and Duff, Compositing Digital Images, SIGGRAPH 1984",
               .equals = "Pillow's paste(second, mask=second) on an image without alpha, 8 bits",
-              .example = "over:logo.png:southeast:x=10:y=20:opacity=0.5"},
+              .example = "over:logo.png:southeast"},
     StageText{.stage = "resize",
               .rule =
                   "Scales to WxH, N% of both sides, or a size by the shorter or longer side. linear: "
