@@ -13,10 +13,10 @@
 namespace imgpipe {
 
 struct SecondImage {
-  std::string name;               // as in the step
-  FrameType type{};               // planar; no pixels until the image is loaded
+  std::string name;                 // as in the step
+  FrameType type{};                 // planar; no pixels until the image is loaded
   std::vector<std::byte> planes{};  // of type.channels() * plane_bytes()
-  std::int64_t mean = 0;          // of all colour samples, rounded half up; 0 for floats
+  std::int64_t mean = 0;            // of all colour samples, rounded half up; 0 for floats
 
   [[nodiscard]] bool is_loaded() const { return type.pixels() > 0; }
   // Vectors may read to the end of a row's last 64 bytes.
