@@ -42,7 +42,8 @@ def make(directory, frames, side):
     cv2.imwrite(str(directory / "dark.tif"), dark, UNPACKED)
     cv2.imwrite(str(directory / "flat.tif"), flat, UNPACKED)
     for i in range(frames):
-        frame = (dark + light * random.integers(0, 40000, (side // 8, side // 8)).repeat(8, 0).repeat(8, 1)[:side, :side])
+        squares = random.integers(0, 40000, (-(-side // 8), -(-side // 8))).repeat(8, 0).repeat(8, 1)
+        frame = dark + light * squares[:side, :side]
         cv2.imwrite(str(directory / f"frames/{i:03}.tif"), frame.astype(np.uint16), UNPACKED)
 
 

@@ -269,6 +269,14 @@ def test_what_pillow_accepts(files):
         np.testing.assert_array_equal(imgpipe.read(data, lenient="pillow"), wanted)
 
 
+def read_in_any_mode(source, **options):
+    try:
+        imgpipe.read(source, **options)
+    except ValueError as error:
+        if not str(error).startswith("mode: floats"):
+            raise
+
+
 def test_hostile_files(files):
     random = np.random.default_rng(11)
     seeds = [path.read_bytes() for kind in ("decode", "info", "stream", "webp") for path in (SEEDS / kind).iterdir()]
@@ -284,7 +292,7 @@ def test_hostile_files(files):
         for variant in variants:
             lenient = (False, True, "pillow")[random.integers(3)]
             mode = (None, *CHANNELS)[random.integers(5)]
-            accepted[attempt(imgpipe.read, variant, mode=mode, lenient=lenient, max_pixels=10**6)] += 1
+            accepted[attempt(read_in_any_mode, variant, mode=mode, lenient=lenient, max_pixels=10**6)] += 1
             attempt(imgpipe.info, variant)
             attempt(lambda source: list(imgpipe.pages(source, max_pixels=10**5)), variant)
             attempt(imgpipe.encode, noise((37, 53, 3)), "png", metadata=variant)
