@@ -71,10 +71,6 @@ std::string size_text(const FrameType& type) {
   return std::to_string(type.width) + "x" + std::to_string(type.height);
 }
 
-std::string channels_text(const FrameType& type) {
-  return std::string(type.color_channels == 1 ? "grey" : "colour") + (type.alpha ? " with alpha" : "");
-}
-
 // Checks that the second image of a step fits the image.
 void check_second_image(const StageRequest& request, const FrameType& in) {
   const SecondImage& second = *request.image;

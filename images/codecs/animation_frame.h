@@ -28,7 +28,7 @@ struct AnimationFrame {
     restore,  // becomes what it was before this frame
   };
 
-  FrameArea area;
+  FrameArea area{};
   Disposal disposal = Disposal::keep;
   bool blends = false;  // is put over the canvas; otherwise it replaces its area, alpha included
   bool opaque = false;  // has no transparent pixels

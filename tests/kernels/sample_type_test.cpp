@@ -179,7 +179,8 @@ TEST(Sample, FloatsAreSupportedInMemoryAndThreeFormats) {
     const bool holds =
         info.format == Format::tiff || info.format == Format::pfm || info.format == Format::npy;
     EXPECT_EQ(info.holds_floats, holds) << info.name;
-    if (!holds) EXPECT_THROW((void)make_writer(info.format, floats), Error) << info.name;
+    if (holds) continue;
+    EXPECT_THROW((void)make_writer(info.format, floats), Error) << info.name;
   }
 }
 
