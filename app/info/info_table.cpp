@@ -146,7 +146,7 @@ std::string table_of_one(const InfoImage& entry) {
 }
 
 std::string bits_text(const ImageHeader& header) {
-  const std::string bits = std::to_string(header.bits_per_sample);
+  std::string bits = std::to_string(header.bits_per_sample);
   switch (header.sample_format) {
     case SampleFormat::unsigned_integer:
       return bits;

@@ -11,7 +11,7 @@ std::string_view colormap_infer(const FrameType& in, const Parameters&, FrameTyp
 }
 
 std::int64_t colormap_table_bytes(const FrameType&, const Parameters&) {
-  return 3 * kBins;
+  return std::int64_t{3} * kBins;
 }
 
 void colormap_table(const StageCall<Host>& call, const Band&) {

@@ -55,7 +55,7 @@ RowRange tophat_needs(const FrameType& in, const Parameters& parameters, RowRang
 }
 
 std::int64_t tophat_scratch_bytes(const FrameType& in, const Parameters&) {
-  return 2 * in.color_channels * in.height * top_hat_stride_bytes(in);
+  return std::int64_t{2} * in.color_channels * in.height * top_hat_stride_bytes(in);
 }
 
 RowRange morphology_needs(const FrameType& in, const Parameters& parameters, RowRange out) {

@@ -51,7 +51,8 @@ void FloatCounts::count(Channel& channel, float sample) const {
   const std::uint64_t mantissa = exponent == 0 ? fraction : fraction | 1U << kFractionBits;
   Sums& sums = channel.sums[exponent];
   (bits >> 31 != 0 ? sums.negative : sums.positive) += mantissa;
-  sums.squares += mantissa * mantissa;
+  const std::uint64_t square = mantissa * mantissa;  // below 2^48
+  sums.squares += square;
   channel.least = channel.has_finite ? std::min(channel.least, sample) : sample;
   channel.most = channel.has_finite ? std::max(channel.most, sample) : sample;
   channel.has_finite = true;

@@ -186,15 +186,16 @@ class JxlFrameHeader {
     is_last_ = bits.flag();
   }
 
-  // Gaborish and the edge-preserving filter (annex J), whose weights have 16 bits.
+  // Gaborish and the edge-preserving filter (annex J).
   void read_filter(JxlBits& bits) const {
+    constexpr std::uint64_t kWeightBits = 16;
     if (bits.flag()) return;
-    if (bits.flag() && bits.flag()) bits.skip(6 * 16);
+    if (bits.flag() && bits.flag()) bits.skip(6 * kWeightBits);
     if (bits.next(2) > 0) {
-      if (!is_modular_ && bits.flag()) bits.skip(8 * 16);
-      if (bits.flag()) bits.skip(5 * 16);
-      if (bits.flag()) bits.skip((is_modular_ ? 3 : 4) * 16);
-      if (is_modular_) bits.skip(16);
+      if (!is_modular_ && bits.flag()) bits.skip(8 * kWeightBits);
+      if (bits.flag()) bits.skip(5 * kWeightBits);
+      if (bits.flag()) bits.skip((is_modular_ ? 3 : 4) * kWeightBits);
+      if (is_modular_) bits.skip(kWeightBits);
     }
     skip_extensions(bits);
   }
