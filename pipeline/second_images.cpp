@@ -46,7 +46,10 @@ std::int64_t mean_of(const ConstHostView& pixels) {
 
 class Loading {
  public:
-  explicit Loading(const SecondImageOptions& options) : options_(options) {
+  explicit Loading(const SecondImageOptions& options) : options_(options), decode_(options.decode) {
+    decode_.max_bits = 32;
+    decode_.bands.clear();
+    decode_.colors_only = false;
     for (const NamedImage& one : options.named) {
       if (std::ranges::count(options.named, one.name, &NamedImage::name) > 1)
         throw Error(ErrorKind::usage, "--image: " + printable(one.name) + " is given twice");
@@ -78,8 +81,8 @@ class Loading {
 
   std::shared_ptr<const SecondImage> read(const NamedImage& source) {
     return naming(printable(source.path), [&] {
-      const InputFile file = open_input(source.path, options_.decode, InputKind::any);
-      const std::unique_ptr<Reader> reader = open_reader(file, options_.decode);
+      const InputFile file = open_input(source.path, decode_, InputKind::any);
+      const std::unique_ptr<Reader> reader = open_reader(file, decode_);
       check_available(2 * reader->header().shape.bytes() + reader->working_bytes(true));
       Image image(reader->header().shape);
       reader->read_rows(image.untyped_view());
@@ -92,12 +95,13 @@ class Loading {
                                           " makes a tensor; a step reads an image");
       load(steps);
       Runner runner({.device = "cpu", .threads = options_.threads});
-      const Plan plan = make_plan(steps, image.shape(), false, options_.decode.max_pixels);
+      const Plan plan = make_plan(steps, image.shape(), false, decode_.max_pixels);
       return make_second_image(source.name, runner.run(image.untyped_view(), plan).pixels);
     });
   }
 
   const SecondImageOptions& options_;
+  DecodeOptions decode_;
   std::map<std::string, std::shared_ptr<const SecondImage>> loaded_;
 };
 

@@ -22,9 +22,9 @@ struct NamedImage {
 
 struct SecondImageOptions {
   std::span<const NamedImage> named{};
-  DecodeOptions decode = usual_decoding();
-  StagePresets presets{};  // for the stages of named images
-  int threads = 0;         // as --threads
+  DecodeOptions decode = usual_decoding();  // but samples of all types, and all their bands
+  StagePresets presets{};                   // for the stages of named images
+  int threads = 0;                          // as --threads
 };
 
 // Copies pixels of 1 to 4 interleaved channels of u8, u16 or f32. Throws Error(memory).

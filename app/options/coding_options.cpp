@@ -23,10 +23,8 @@ std::vector<OptionRow> decoding_rows() {
        {std::string(kColorBands)}},
       {"Input", "integers", "RULE", nullptr,
        "Signed integers and those of 32 bits, in a TIFF or NPY: value (floats of the same value), unit "
-       "(floats, "
-       "the greatest value of the type is 1) or range (8 or 16 bits, the least value of the type is black). "
-       "By "
-       "default, such an image is rejected",
+       "(floats, the greatest value of the type is 1) or range (8 or 16 bits, the least value of the type is "
+       "black). By default, such an image is rejected",
        choice_names(kIntegerRules)},
       {"Input", "max-pixels", "N", "268435456", "Reject larger images; 100M and 47MP are accepted"},
       {"Input", "accept", "NAME", "strict",

@@ -57,19 +57,6 @@ StageOptions read_stages(const Parser& parser) {
   return stages;
 }
 
-// Loads the second images of the steps.
-void load_images(ProcessOptions& options) {
-  StageOptions& stages = options.stages;
-  DecodeOptions decode = options.decode;
-  decode.max_bits = usual_decoding().max_bits;
-  decode.bands.clear();
-  decode.colors_only = false;
-  stages.image_warnings = load_second_images(stages.steps, {.named = stages.images,
-                                                            .decode = std::move(decode),
-                                                            .presets = StagePresets(stages.parameter_options),
-                                                            .threads = options.execution.threads});
-}
-
 void read_reports(const Parser& parser, ReportOptions& reports) {
   reports.compare = parser.has("compare");
   reports.repeat = parser.integer("repeat", 0, 1'000'000);
@@ -183,6 +170,15 @@ std::vector<std::string> read_paths(const Parser& parser) {
       !std::filesystem::exists(paths.front(), ignored))
     usage("'" + paths.front() + "': is a command and must come first; use imgpipe " + paths.front());
   return paths;
+}
+
+// Loads the second images of the steps.
+void load_images(ProcessOptions& options) {
+  StageOptions& stages = options.stages;
+  stages.image_warnings = load_second_images(stages.steps, {.named = stages.images,
+                                                            .decode = options.decode,
+                                                            .presets = StagePresets(stages.parameter_options),
+                                                            .threads = options.execution.threads});
 }
 
 }  // namespace

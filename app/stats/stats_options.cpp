@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/log.h"
 #include "app/options/coding_options.h"
 #include "app/options/option_parser.h"
 #include "app/options/range_file.h"
@@ -14,6 +15,7 @@
 #include "images/files/file.h"
 #include "images/text.h"
 #include "kernels/stage.h"
+#include "pipeline/second_images.h"
 #include "pipeline/threads/host_threads.h"
 
 namespace imgpipe {
@@ -120,6 +122,9 @@ StatsOptions read_stats(const Parser& parser) {
   options.execution.threads = parser.integer("threads", 0, kMaxThreads);
   options.decode = read_decoding(parser);
   options.decode.max_bits = 32;
+  for (const std::string& damage :
+       load_second_images(options.stages, {.decode = options.decode, .threads = options.execution.threads}))
+    log_warning(damage);
   options.replace = read_replace(parser);
   options.logging = read_logging(parser);
   options.percents = parse_percents(parser.text("percentiles"));

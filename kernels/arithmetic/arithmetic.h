@@ -40,7 +40,7 @@ template <Arithmetic Op>
   return 1;
 }
 
-// For integers v and d of samples, without alternatives that saturate in int64.
+// For samples v and d of integers.
 template <Arithmetic Op, class T>
 struct IntegerArithmetic {
   std::int64_t scale = 1;

@@ -222,3 +222,14 @@ def test_other_threads_run_meanwhile(many, tmp_path):
         ending.set()
         other.join()
     assert counted[0] > 5
+
+
+def test_second_images(tmp_path):
+    (tmp_path / "in").mkdir()
+    images = {name: noise((20, 30), seed=seed) for seed, name in enumerate(("a.png", "b.png"))}
+    for name, image in images.items():
+        imgpipe.write(tmp_path / "in" / name, image)
+    run_directory(tmp_path / "in", tmp_path / "out", f"subtract:{tmp_path}/in/a.png")
+    assert not imgpipe.read(tmp_path / "out/a.png").any()
+    np.testing.assert_array_equal(imgpipe.read(tmp_path / "out/b.png"),
+                                  np.maximum(images["b.png"].astype(int) - images["a.png"], 0))

@@ -31,6 +31,7 @@
 #include "app/python/core/decoding.h"
 #include "app/python/core/devices.h"
 #include "app/python/core/errors.h"
+#include "app/python/core/pipelines.h"
 #include "app/python/core/sources.h"
 #include "app/python/core/without_gil.h"
 #include "images/error.h"
@@ -41,6 +42,7 @@
 #include "pipeline/error_of.h"
 #include "pipeline/jobs/batch.h"
 #include "pipeline/jobs/batch_devices.h"
+#include "pipeline/second_images.h"
 #include "pipeline/stage_list.h"
 
 namespace imgpipe::python {
@@ -285,6 +287,10 @@ ProcessOptions options_of(const nb::dict& given) {
   options.execution.jobs = option<int>(given, "jobs");
   options.execution.memory_bytes = option<std::int64_t>(given, "memory");
   options.execution.fail_fast = option<bool>(given, "fail_fast");
+  warn_of_damage("", without_gil([&options] {
+                   return load_second_images(options.stages.steps, {.decode = options.decode,
+                                                                    .threads = options.execution.threads});
+                 }));
   return options;
 }
 

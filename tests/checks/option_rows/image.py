@@ -28,8 +28,9 @@ ROWS = [
         "black: the image less itself",
         lambda r: set(r.bytes("o.pgm")[-64 * 48:]) == {0}),
     Row("--image-stages",
-        "imgpipe a.png o.ppm --image h=a.png --image-stages h=divide:2 --stages max:h", "the image",
-        lambda r: r.same("o.ppm", "imgpipe a.png o.ppm --stages none")),
+        "imgpipe a.png o.ppm --image h=a.png --image-stages h=divide:2 --stages min:h", "the half",
+        lambda r: r.same("o.ppm", "imgpipe a.png o.ppm --stages divide:2") and
+        not r.same("o.ppm", "imgpipe a.png o.ppm --stages none")),
     # Device
     Row("-d --device", "imgpipe a.png o.pgm {} reference", "runs the reference; the same bytes as `cpu`",
         lambda r: "device: reference" in r.out and r.same("o.pgm", "imgpipe a.png o.pgm --device cpu")),
