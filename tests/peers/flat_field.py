@@ -5,9 +5,9 @@
 
 Makes N 16-bit grey TIFF frames (default 200 of 2000 x 2000 pixels), a dark and a flat frame, and corrects them with one
 imgpipe command. Every pixel must equal numpy's integers, rounded half up. Then prints the median seconds of interleaved
-rounds: imgpipe, OpenCV in Python (one process per processor, floats), ImageMagick and libvips, as far as installed;
-the peers' files are not compared, because they round otherwise. Exit 0: all equal; 1: a difference; 77: no numpy or
-OpenCV.
+rounds with uncompressed TIFF: imgpipe, OpenCV in Python (a thread per processor), and ImageMagick and libvips if they
+are installed. The peers' files are not compared, because they round otherwise. Exit 0: all equal; 1: a difference; 77:
+no numpy or OpenCV.
 """
 import argparse
 import concurrent.futures
@@ -75,7 +75,7 @@ def opencv(directory):
     divisor = cv2.subtract(flat, dark)
     scale = float(divisor.mean())
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
-        list(threads.map(lambda name: with_opencv(str(name), str(directory / "opencv" / name.name), dark, divisor,
+        list(threads.map(lambda name: with_opencv(str(name), str(directory / "OpenCV" / name.name), dark, divisor,
                                                   scale), sorted((directory / "frames").iterdir())))
 
 
@@ -83,7 +83,7 @@ def commands(directory, program, device):
     run = lambda *words: subprocess.run(words, cwd=directory, check=True, stdout=subprocess.DEVNULL)
     yield "imgpipe", lambda: run(program, "frames/", "imgpipe/", "--image", "dark=dark.tif", "--image", "flat=flat.tif",
                                  "--image-stages", "flat=subtract:dark", "--stages", "subtract:dark,divide:flat",
-                                 "--device", device, "-q")
+                                 "--device", device, "--tiff-compression", "none", "-q")
     yield "OpenCV", lambda: opencv(directory)
     in_parallel = lambda line: run("sh", "-c", f"ls frames | xargs -P {len(os.sched_getaffinity(0))} -I@ {line}")
     if shutil.which("convert"):
