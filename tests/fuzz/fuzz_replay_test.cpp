@@ -39,6 +39,9 @@ namespace {
 using Target = int (*)(const std::uint8_t*, std::size_t);
 using Bytes = std::vector<std::byte>;
 
+// Mutated copies of a seed; tests/checks/fuzz.sh searches for longer.
+constexpr int kCopies = kSanitized ? 100 : 500;
+
 void replay(Target target, const Bytes& bytes) {
   EXPECT_EQ(target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
 }
@@ -61,7 +64,7 @@ TEST(FuzzReplay, Decode) {
     const Image image = synthesize(parse_pattern("photo"), {19, 13, format == Format::pgm ? 1 : 3}, 2);
     const auto writer = make_writer(format, image.shape());
     writer->write_rows(image.view());
-    replay_mutated(fuzz_decode, writer->finish().joined(), 200, random);
+    replay_mutated(fuzz_decode, writer->finish().joined(), kCopies, random);
   }
 }
 
@@ -74,12 +77,12 @@ TEST(FuzzReplay, DecodeSixteenBits) {
       const Image image = synthesize(parse_pattern("photo"), {19, 13, channels, Sample::u16}, 2);
       const auto writer = make_writer(format, image.shape());
       writer->write_rows(image.untyped_view());
-      replay_mutated(fuzz_decode, writer->finish().joined(), 300, random);
+      replay_mutated(fuzz_decode, writer->finish().joined(), kCopies, random);
     }
   }
   const std::string_view text = "P3 3 2 1000 0 1 2 3 4 5 6 7 8 500 600 700 997 998 999 1000 0 0";
   const auto bytes = std::as_bytes(std::span(text));
-  replay_mutated(fuzz_decode, {bytes.begin(), bytes.end()}, 1000, random);
+  replay_mutated(fuzz_decode, {bytes.begin(), bytes.end()}, 2 * kCopies, random);
 }
 
 // Small files of kinds that no writer here produces.
@@ -87,7 +90,7 @@ TEST(FuzzReplay, DecodeSeeds) {
   std::mt19937 random(5);
   int files = 0;
   for (const auto& path : files_below(std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds/decode")) {
-    replay_mutated(fuzz_decode, load(path), 500, random);
+    replay_mutated(fuzz_decode, load(path), kCopies / 4, random);
     ++files;
   }
   EXPECT_GE(files, 8);
@@ -100,7 +103,7 @@ TEST(FuzzReplay, Stream) {
     stream = stream + encoded(format, format == Format::pgm ? 1 : 3);
   stream = stream + bytes_of("P2 2 2 9 1 2 3 4\nP1 3 2 101 010 P4 8 1 x");
   for (const Bytes& front : {number(0, 1), number(1, 1), number(60, 1), number(255, 1)})
-    replay_mutated(fuzz_stream, front + stream, 500, random);
+    replay_mutated(fuzz_stream, front + stream, kCopies, random);
 }
 
 TEST(FuzzReplay, Archive) {
@@ -126,7 +129,7 @@ TEST(FuzzReplay, Archive) {
   // GNU's sparse files without pax.
   std::string sparse =
       tar_header({.name = "s", .type = 'S', .size_field = "00000000000"}, std::string("ustar  \0", 8));
-  replay_mutated(fuzz_archive, bytes_of("a" + sparse + std::string(1024, '\0')), 500, random);
+  replay_mutated(fuzz_archive, bytes_of("a" + sparse + std::string(1024, '\0')), kCopies, random);
 }
 
 TEST(FuzzReplay, DecodeReadOnlyFormats) {
@@ -135,14 +138,14 @@ TEST(FuzzReplay, DecodeReadOnlyFormats) {
   gif.transparent = 2;
   for (const bool interlaced : {false, true}) {
     gif.interlaced = interlaced;
-    replay_mutated(fuzz_decode, make_gif(gif, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), 500, random);
+    replay_mutated(fuzz_decode, make_gif(gif, {0, 1, 2, 3, 3, 2, 1, 0, 0, 0, 0, 0}, {}), kCopies, random);
   }
   for (const int compression : {0, 1}) {
     for (const int depth : {8, 16}) {
       Psd psd{4, 2, kRgb, depth, 1 + compression, compression};
       psd.layers = layer_count(-1, psd.version);
       psd.channels.assign(4, {200, 200, 200, 250, 255, 1, 254, 255});
-      replay_mutated(fuzz_decode, make_psd(psd), 500, random);
+      replay_mutated(fuzz_decode, make_psd(psd), kCopies, random);
     }
   }
 }
@@ -153,7 +156,7 @@ TEST(FuzzReplay, Webp) {
     const Image image = synthesize(parse_pattern("photo"), {19, 13, channels}, 2);
     for (const WebpKind& kind : {WebpKind{true, 0}, {true, 6}, {false, 4, 60}, {false, 4, 60, true}}) {
       const Bytes file = make_webp(kind, image.view());
-      replay_mutated(fuzz_webp, file, 300, random);
+      replay_mutated(fuzz_webp, file, kCopies, random);
       replay_mutated(
           fuzz_webp,
           riff_file(vp8x(kWebpAnimated, 24, 15) + anim() + anmf(4, 2, 19, 13, picture_chunks(file))), 300,
@@ -162,7 +165,7 @@ TEST(FuzzReplay, Webp) {
   }
   int seeds = 0;
   for (const auto& path : files_below(std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds/webp")) {
-    replay_mutated(fuzz_webp, load(path), 300, random);
+    replay_mutated(fuzz_webp, load(path), kCopies, random);
     ++seeds;
   }
   EXPECT_GE(seeds, 5);
@@ -185,7 +188,7 @@ TEST(FuzzReplay, Exif) {
        {std::string("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0", 26),
         std::string("MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x08\0\0\0\0\0\0", 26)}) {
     const auto bytes = std::as_bytes(std::span(text));
-    replay_mutated(fuzz_exif, {bytes.begin(), bytes.end()}, 20'000, random);
+    replay_mutated(fuzz_exif, {bytes.begin(), bytes.end()}, 40 * kCopies, random);
   }
 }
 
@@ -259,7 +262,7 @@ TEST(FuzzReplay, OptionsAndPlan) {
   int files = 0;
   for (const bool plan : {false, true}) {
     for (const auto& path : files_below(seeds / (plan ? "plan" : "options"))) {
-      replay_mutated(plan ? fuzz_plan : fuzz_options, load(path), plan ? 5000 : 300, random);
+      replay_mutated(plan ? fuzz_plan : fuzz_options, load(path), plan ? 4 * kCopies : kCopies, random);
       ++files;
     }
   }

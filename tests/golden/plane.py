@@ -21,7 +21,8 @@ class Refused(Exception):
 
 def half_up(value):
     """The nearest integer to a non-negative fraction, halves upwards."""
-    return (value + Fraction(1, 2)).__floor__()
+    numerator, denominator = value.as_integer_ratio()
+    return (2 * numerator + denominator) // (2 * denominator)
 
 
 def single(value):

@@ -1,6 +1,7 @@
 #include "pipeline/plan.h"
 
 #include <optional>
+#include <random>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -150,15 +151,15 @@ void expect_types_follow(const std::vector<StageRequest>& list, const Shape& inp
   EXPECT_TRUE(type.layout == Layout::interleaved || type.channels() == 1);
 }
 
-// For every list, each step receives the previous step's output, and its stage can read it.
-TEST(Plan, TypesFollowForEveryListOfThree) {
+// In every list, each step receives the previous step's output, and its stage can read it.
+TEST(Plan, TypesFollowInEveryListOfThree) {
   const std::vector<StageRequest> steps = selectable_steps();
+  const Shape inputs[] = {kGrey, kGreyAlpha, kRgb, kRgba};
+  std::mt19937 random(1);
   for (const StageRequest& first : steps) {
     for (const StageRequest& second : steps) {
-      for (const StageRequest& third : steps) {
-        for (const Shape& input : {kGrey, kGreyAlpha, kRgb, kRgba})
-          expect_types_follow({first, second, third}, input);
-      }
+      for (const StageRequest& third : steps)
+        expect_types_follow({first, second, third}, inputs[random() % 4]);
     }
   }
 }

@@ -1,8 +1,8 @@
 // Compares random chains of up to 6 steps with the reference: on the CPU engine, in a device's bands in host
 // memory, and on a CUDA device. Threads, strips, memory limits, fusion, kept outputs and repetitions vary.
-// For each sample type and number of channels, every ordered pair of stages runs, with random parameter
-// values, on images from 1x1 to 300x300. A failure prints the smallest command line that still differs, and
-// the seed of all chains.
+// For each sample type, every ordered pair of stages runs, with random parameter values, on images from 1x1
+// to 300x300: on grey and on colours, one of the two with alpha. A failure prints the smallest command line
+// that still differs, and the seed of all chains.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -229,12 +229,17 @@ Runs when_run(const Pair& pair, int channels) {
   return ever ? Runs::after_steps : Runs::never;
 }
 
-// Returns every ordered pair of stages that a list may have, in random order.
-std::vector<Pair> all_pairs(Random& random) {
+// Returns half of the ordered pairs of stages that a list may have, in random order: one half for grey and
+// RGBA, the other for grey with alpha and RGB.
+std::vector<Pair> pairs_for(int channels, Random& random) {
   std::vector<Pair> pairs;
+  bool is_in_half = channels == 1 || channels == 4;
   for (const Stage* first : selectable_stages()) {
     if (first->tensor != nullptr) continue;  // only the last step makes a tensor
-    for (const Stage* second : selectable_stages()) pairs.emplace_back(first, second);
+    for (const Stage* second : selectable_stages()) {
+      if (is_in_half) pairs.emplace_back(first, second);
+      is_in_half = !is_in_half;
+    }
   }
   std::ranges::shuffle(pairs, random);
   return pairs;
@@ -305,7 +310,7 @@ TEST_P(RandomChains, HostEqualsReference) {
   const std::clock_t begin = std::clock();
   const std::vector<TrialEngine> engines{TrialEngine::cpu, TrialEngine::cpu, TrialEngine::bands};
   run_free_chains(kFreeChains, engines);
-  if (!HasFatalFailure() && !kSanitized) run_pairs(all_pairs(random_), engines);
+  if (!HasFatalFailure() && !kSanitized) run_pairs(pairs_for(GetParam().channels, random_), engines);
   print_counts(begin);
 }
 

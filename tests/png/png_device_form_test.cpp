@@ -72,6 +72,8 @@ TEST(PngDeviceForm, GivenStripsProduceTheSameFile) {
   for (const Shape& shape : {Shape{1, 1, 1}, Shape{1, 1, 4}, Shape{1, 900, 2}, Shape{900, 1, 3},
                              Shape{701, 1100, 1}, Shape{640, 900, 3}, Shape{300007, 5, 2}}) {
     for (const std::string& content : contents()) {
+      // Large images are slow with sanitizers, and what matters of them is that they have several strips.
+      if (shape.samples() > 100'000 && content != "noise" && content != contents().front()) continue;
       const Image image = picture(content, shape);
       for (const Mark mark : {Mark::none, Mark::result}) {
         if (mark == Mark::result && content != contents().front()) continue;  // the mark precedes the strips
