@@ -37,6 +37,13 @@ std::optional<std::int64_t> digits(std::string_view text) {
   return value && *value <= std::int64_t{1} << 40 ? value : std::nullopt;
 }
 
+// Parses "12" or "-3".
+std::optional<std::int64_t> integer(std::string_view text) {
+  if (!text.starts_with('-')) return digits(text);
+  const auto value = digits(text.substr(1));
+  return value && *value > 0 ? std::optional(-*value) : std::nullopt;
+}
+
 // Parses "12" or "0.5" exactly, in millionths.
 std::optional<std::int64_t> decimal(std::string_view text) {
   const std::size_t point = text.find('.');
@@ -75,7 +82,7 @@ std::optional<std::int64_t> value_of(const Parameter& parameter, std::string_vie
   if (const auto word = word_value(parameter, text)) return word;
   switch (parameter.kind) {
     case Parameter::Kind::integer:
-      return in_range(parameter, digits(text));
+      return in_range(parameter, integer(text));
     case Parameter::Kind::image:
       return std::nullopt;
     case Parameter::Kind::decimal:

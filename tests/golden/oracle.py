@@ -539,7 +539,7 @@ PATTERNS = {
     "flatten": [(67, 41, channels, bits, f"flatten:{color}") for channels in (2, 4) for bits in (8, 16)
                 for color in ("white", "#01807f")],
     "over": [(67, 41, channels, bits, step) for channels in (1, 2, 3, 4) for bits in (8, 16)
-             for step in ("over:grey:opacity=0.4", "over:logo:center")],
+             for step in ("over:grey:opacity=0.4", "over:logo:center", "over:logo:southeast:-3:-2:0.7")],
     "pad": [(67, 41, channels, bits, step) for channels in (1, 2, 3, 4) for bits in (8, 16)
             for step in ONLY_OF_PATTERNS],
     "threshold": [(131, 97, 1, bits, "threshold") for bits in (8, 16)],
