@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "images/error.h"
 
@@ -17,7 +18,8 @@ constexpr std::size_t kMinBlock = std::size_t{8} << 20;
 std::byte* DeviceArena::take(std::size_t bytes) {
   bytes = (bytes + kBoundary - 1) / kBoundary * kBoundary;
   if (blocks_.empty() || blocks_.back().bytes - blocks_.back().used < bytes) {
-    const std::size_t left = max_bytes_ - std::min(max_bytes_, held_bytes());
+    if (bytes > left_bytes()) (void)drop_unused();
+    const std::size_t left = left_bytes();
     if (bytes > left)
       throw Error(ErrorKind::memory, "not enough device memory: " + std::to_string(bytes) +
                                          " bytes needed, " + std::to_string(left) + " of " +
@@ -27,7 +29,7 @@ std::byte* DeviceArena::take(std::size_t bytes) {
     try {
       block.memory.reserve(block.bytes);
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::memory || block.bytes == bytes) throw;
+      if (error.kind() != ErrorKind::memory || (!drop_unused() && block.bytes == bytes)) throw;
       block.bytes = bytes;  // retry without spare bytes
       block.memory.reserve(bytes);
     }
@@ -39,25 +41,64 @@ std::byte* DeviceArena::take(std::size_t bytes) {
   return taken;
 }
 
+std::byte* DeviceArena::kept(const std::shared_ptr<const void>& original) {
+  for (KeptCopy& copy : kept_) {
+    // Tables that share an owner differ in their addresses.
+    if (copy.original.lock().get() != original.get()) continue;
+    copy.is_in_use = true;
+    return static_cast<std::byte*>(copy.memory.data());
+  }
+  return nullptr;
+}
+
+std::optional<DeviceBuffer> DeviceArena::reserve(std::size_t bytes) {
+  if (bytes > left_bytes()) (void)drop_unused();
+  if (bytes > left_bytes()) return std::nullopt;
+  DeviceBuffer memory;
+  try {
+    memory.reserve(bytes);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::memory) throw;
+    return std::nullopt;
+  }
+  return memory;
+}
+
+std::byte* DeviceArena::keep(const std::shared_ptr<const void>& original, DeviceBuffer copy) {
+  return static_cast<std::byte*>(kept_.emplace_back(original, std::move(copy)).memory.data());
+}
+
+bool DeviceArena::drop_unused() noexcept {
+  return std::erase_if(kept_, [](const KeptCopy& copy) { return !copy.is_in_use; }) > 0;
+}
+
+std::size_t DeviceArena::left_bytes() const noexcept {
+  return max_bytes_ - std::min(max_bytes_, held_bytes());
+}
+
 std::size_t DeviceArena::held_bytes() const noexcept {
   std::size_t bytes = 0;
   for (const Block& block : blocks_) bytes += block.bytes;
+  for (const KeptCopy& copy : kept_) bytes += copy.memory.size_bytes();
   return bytes;
 }
 
 void DeviceArena::reset() noexcept {
+  std::erase_if(kept_, [](const KeptCopy& copy) { return copy.original.expired(); });
+  for (KeptCopy& copy : kept_) copy.is_in_use = false;
   std::size_t bytes = 0;
   for (Block& block : blocks_) {
     bytes += block.bytes;
     block.used = 0;
   }
   if (blocks_.size() < 2) return;
-  release();
+  blocks_.clear();
   next_bytes_ = bytes;
 }
 
 void DeviceArena::release() noexcept {
   blocks_.clear();
+  kept_.clear();
   next_bytes_ = 0;
 }
 

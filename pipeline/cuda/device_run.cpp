@@ -12,6 +12,8 @@ namespace imgpipe {
 namespace {
 
 constexpr std::size_t kTableAlignment = 256;
+// Tables of this size are copied separately, and their copies kept.
+constexpr std::size_t kLargeTable = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -52,17 +54,38 @@ std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs) {
 }
 
 void DeviceTables::add(const ConstantTable& table) {
-  const auto [at, is_new] = offsets_.try_emplace(table.get(), bytes_.size());
-  if (!is_new) return;
-  bytes_.insert(bytes_.end(), table->begin(), table->end());
-  bytes_.resize(rounded_up(bytes_.size(), kTableAlignment));
+  copies_.try_emplace(table, nullptr);
 }
 
 void DeviceTables::upload(Context& context) {
-  if (bytes_.empty()) return;
-  memory_ = context.arena.take(bytes_.size());
-  IMGPIPE_CUDA(
-      cudaMemcpyAsync(memory_, bytes_.data(), bytes_.size(), cudaMemcpyHostToDevice, context.stream.get()));
+  const auto copy = [&](std::byte* to, const std::vector<std::byte>& from) {
+    IMGPIPE_CUDA(cudaMemcpyAsync(to, from.data(), from.size(), cudaMemcpyHostToDevice, context.stream.get()));
+  };
+  for (auto& [table, on_device] : copies_) {
+    if (table->size() < kLargeTable) continue;
+    on_device = context.arena.kept(table);
+    if (on_device != nullptr) continue;
+    if (std::optional<DeviceBuffer> memory = context.arena.reserve(table->size())) {
+      copy(static_cast<std::byte*>(memory->data()), *table);
+      on_device = context.arena.keep(table, *std::move(memory));
+    } else {
+      on_device = context.arena.take(table->size());
+      copy(on_device, *table);
+    }
+  }
+  for (const auto& [table, on_device] : copies_) {
+    if (on_device != nullptr) continue;
+    small_.insert(small_.end(), table->begin(), table->end());
+    small_.resize(rounded_up(small_.size(), kTableAlignment));
+  }
+  if (small_.empty()) return;
+  std::byte* to = context.arena.take(small_.size());
+  copy(to, small_);
+  for (auto& [table, on_device] : copies_) {
+    if (on_device != nullptr) continue;
+    on_device = to;
+    to += rounded_up(table->size(), kTableAlignment);
+  }
 }
 
 DeviceProgram::DeviceProgram(const Plan& plan, bool keep_outputs, bool decodes)

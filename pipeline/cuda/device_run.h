@@ -31,19 +31,19 @@ struct DeviceBlock {
 // An upper bound of the device memory of a plan; `keep_outputs`: each step's output has its own memory.
 [[nodiscard]] std::int64_t whole_device_bytes(const Plan& plan, bool keep_outputs);
 
-// The constant tables of a group of images. Images that share a table share its copy on the device.
+// The constant tables of a group of images. Images that share a table share its copy on the device. Copies of
+// large ones, such as second images, stay on the device for the next group.
 class DeviceTables {
  public:
   void add(const ConstantTable& table);
-  // Takes memory from the context's arena and uploads all tables.
+  // Takes memory from the context's arena and uploads the tables that are not on the device yet.
   void upload(Context& context);
   // Returns the copy on the device.
-  [[nodiscard]] std::byte* of(const ConstantTable& table) const { return memory_ + offsets_.at(table.get()); }
+  [[nodiscard]] std::byte* of(const ConstantTable& table) const { return copies_.at(table); }
 
  private:
-  std::byte* memory_ = nullptr;
-  std::vector<std::byte> bytes_;
-  std::map<const void*, std::size_t> offsets_;  // into bytes_, by address of the table
+  std::map<ConstantTable, std::byte*> copies_;
+  std::vector<std::byte> small_;  // the bytes of all small tables, while they are uploaded
 };
 
 // What a device runs for a plan.
