@@ -1,7 +1,9 @@
-// resize in SIMD where whole rows are processed; pixels selected through a table are read one at a time.
+// resize in SIMD where whole rows are processed; pixels selected through a table are read one at a time,
+// except by linear.
 //
 //   linear    blends each input row horizontally once, into twice the bits of a sample, and keeps it for the
 //             next row of the output; blends two such rows into a row of the output, a vector at a time.
+//             Horizontally, byte shuffles select the neighbours of a block of pixels.
 //   area      sums rows vertically first, a vector at a time; then horizontally, once per row of the output.
 //   nearest   selects pixels; a row with the same source row as the one above is copied from it.
 //
@@ -29,19 +31,26 @@ constexpr std::int64_t kRowGroup = 16;
 
 // ---- linear -----------------------------------------------------------------------------------------
 
-// Computes the upper and the lower byte of the blended values separately, each in 16 bits:
-//   upper = sum of w (v >> 8), lower = sum of w (v & 255);  (256 upper + lower + 2^15) >> 16
-HWY_INLINE V16 blend_vector(V16 first, V16 second, int weight) {
+// Multiplies pairs of signed numbers, hence values less 2^15; adds 2^15 to the sums to round them. Odd and
+// even lanes separately, in 32 bits: the value is the upper half of a sum.
+HWY_INLINE V16 blend_vector(V16 first, V16 second, int share) {
+  using Int16 = hn::RebindToSigned<D16>;
+  using Int32 = hn::RebindToSigned<D32>;
+  constexpr int kOne = kLinearOne<Sample8>;
   const D16 d;
-  const V16 bytes = hn::Set(d, 0xFF);
-  const V16 share = hn::Set(d, static_cast<std::uint16_t>(weight));
-  const V16 first_upper = hn::ShiftRight<8>(first);
-  const V16 first_lower = hn::And(first, bytes);
-  const V16 upper =
-      hn::Add(hn::ShiftLeft<8>(first_upper), hn::Mul(hn::Sub(hn::ShiftRight<8>(second), first_upper), share));
-  const V16 lower =
-      hn::Add(hn::ShiftLeft<8>(first_lower), hn::Mul(hn::Sub(hn::And(second, bytes), first_lower), share));
-  return hn::ShiftRight<8>(hn::Add(hn::Add(upper, hn::ShiftRight<8>(lower)), hn::Set(d, 128)));
+  const D32 d32;
+  const auto weights = hn::BitCast(Int16(), hn::Set(Int32(), share << 16 | (kOne - share)));
+  const auto blended = [&](V16 pairs) HWY_ATTR {
+    auto rest = hn::Zero(Int32());
+    const auto sum = hn::ReorderWidenMulAccumulate(Int32(), hn::BitCast(Int16(), pairs), weights,
+                                                   hn::Set(Int32(), (kOne << 15) + (1 << 15)), rest);
+    return hn::BitCast(d32, hn::RearrangeToOddPlusEven(sum, rest));
+  };
+  const V16 a = hn::Xor(first, hn::Set(d, 0x8000)), b = hn::Xor(second, hn::Set(d, 0x8000));
+  const V16 even_pairs = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(d32, b))), a);
+  const V16 odd_pairs = hn::OddEven(b, hn::BitCast(d, hn::ShiftRight<16>(hn::BitCast(d32, a))));
+  const V32 even = blended(even_pairs), odd = blended(odd_pairs);
+  return hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<16>(even)));
 }
 
 // Computes even and odd lanes separately, in 64 bits: the value is the upper half of the rounded sum.
@@ -61,12 +70,55 @@ HWY_INLINE V32 blend_vector(V32 first, V32 second, int share) {
   return hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
 }
 
+// Blends columns first..end-1 of the output, in every row that needs them.
+//
+// A block's pixels are computed together. A part of them, all, a half or a quarter, finds its neighbours in
+// the 16 bytes from its first left neighbour on: each part is a load, and a shuffle that leaves zeros for the
+// others.
 template <class T>
-struct Linear {
-  using D = typename Pairs<T>::D;
+class LinearColumns {
+ public:
   using Value = typename Pairs<T>::Sum;  // times kLinearOne
-  // Output columns; two rows of their values take 16 KiB.
-  static constexpr auto kChunk = static_cast<std::int64_t>(8192 / sizeof(Value));
+  // Columns; what is kept of them, and two rows of their values, take 17 to 24 KiB.
+  static constexpr auto kChunk = static_cast<std::int64_t>(4096 / sizeof(Value));
+
+  LinearColumns(const AxisTable& table, std::int64_t width, std::int64_t first, std::int64_t end)
+      : table_(table), last_(width - 1), first_(first), end_(end) {
+    for (int parts = 1; parts <= kMaxParts && end - first_ - columns_ > kSpare; parts *= 2) prepare(parts);
+  }
+
+  void blend(const T* row, Value* to) const {
+    if (parts_ == 1) blend_blocks<1>(row, to);
+    if (parts_ == 2) blend_blocks<2>(row, to);
+    if (parts_ == 4) blend_blocks<4>(row, to);
+    std::int64_t end = end_;
+    for (; end > first_ + columns_ && table_.source[end - 1] == last_; --end)  // has no right neighbour
+      to[end - 1 - first_] = blended(row[last_], 0, 0);
+    for (std::int64_t x = first_ + columns_; x < end; ++x) {
+      const T* at = row + table_.source[x];
+      to[x - first_] = blended(at[0], at[1], table_.share[x]);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kBlockBytes = 16;
+  static constexpr std::int64_t kBlock = kBlockBytes / sizeof(Value), kSamples = kBlockBytes / sizeof(T);
+  static constexpr int kMaxParts = 4;
+  static constexpr std::int64_t kSpare = 2 * kBlock;  // too few columns for another attempt
+  static constexpr int kBlocks = HWY_MAX_BYTES >= 32 && !HWY_HAVE_SCALABLE ? 2 : 1;  // in a vector
+  using Lanes = hn::CappedTag<Value, kBlocks * kBlock>;
+  using Bytes = hn::Repartition<std::uint8_t, Lanes>;
+
+  // A lane of shuffle indices that yields zero, and the indices of sample i in a lane, which are followed by
+  // zeros.
+  static constexpr Value kNothing = static_cast<Value>(~Value{0}) / 255 * 0x80;
+  static constexpr Value selector(std::int64_t i) {
+    const auto at = static_cast<Value>(i * sizeof(T));
+    constexpr Value kBytes = kLargest<T>;
+    return static_cast<Value>((kNothing & ~kBytes) | (kIsWide<T> ? at | (at + 1) << 8 : at));
+  }
+  // Added to indices, selects the next sample.
+  static constexpr Value kNext = kIsWide<T> ? 0x0202 : 1;
 
   // Returns the value between two columns; the added term may wrap.
   static Value blended(std::uint32_t left, std::uint32_t right, std::int32_t share) {
@@ -74,18 +126,78 @@ struct Linear {
     return static_cast<Value>(left * kOne + (right - left) * static_cast<std::uint32_t>(share));
   }
 
-  // Blends columns first..end-1 of the output. `last`: the row's last pixel, which has no right neighbour.
-  static void blend_columns(const T* row, std::int64_t last, const AxisTable& table, std::int64_t first,
-                            std::int64_t end, Value* to) {
-    while (end > first && table.source[end - 1] == last) {
-      --end;
-      to[end - first] = blended(row[last], 0, 0);
-    }
-    for (std::int64_t x = first; x < end; ++x) {
-      const T* at = row + table.source[x];
-      to[x - first] = blended(at[0], at[1], table.share[x]);
+  void prepare(int parts) {
+    parts_ = parts;
+    prepare_blocks();
+    columns_ -= columns_ % (kBlocks * kBlock);
+  }
+  // Prepares the blocks whose parts fit into their loads, and whose loads end within the row.
+  void prepare_blocks() {
+    const std::int64_t part = kBlock / parts_;
+    std::int32_t* load = loads_;
+    for (columns_ = 0; columns_ + kBlock <= end_ - first_; columns_ += kBlock) {
+      const std::int32_t* const source = table_.source + first_ + columns_;
+      for (std::int64_t i = 0; i < kBlock; i += part) {
+        if (source[i] + kSamples > last_ + 1 || source[i + part - 1] - source[i] > kSamples - 2) return;
+        *load++ = source[i];
+        for (std::int64_t j = i; j < i + part; ++j)
+          selectors_[columns_ + j] = selector(source[j] - source[i]);
+      }
+      for (std::int64_t i = 0; i < kBlock; ++i)
+        shares_[columns_ + i] = static_cast<Value>(table_.share[first_ + columns_ + i]);
     }
   }
+
+  // Loads 16 bytes for each block of a vector.
+  template <int Parts>
+  static HWY_INLINE hn::Vec<Bytes> load_blocks(const T* row, const std::int32_t* loads) {
+    const hn::CappedTag<std::uint8_t, kBlockBytes> d;
+    const auto load = [&](std::int32_t x)
+                          HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(row + x)); };
+    if constexpr (kBlocks == 1) return load(*loads);
+    if constexpr (kBlocks == 2) return hn::Combine(Bytes(), load(loads[Parts]), load(*loads));
+  }
+
+  template <int Parts>
+  HWY_NOINLINE void blend_blocks(const T* row, Value* to) const {
+    const Lanes d;
+    const Bytes bytes;
+    HWY_ALIGN Value others[Parts][kBlock];
+    for (int part = 0; part < Parts; ++part) {
+      for (std::int64_t i = 0; i < kBlock; ++i) others[part][i] = i * Parts / kBlock == part ? 0 : kNothing;
+    }
+    const std::int32_t* loads = loads_;
+    for (std::int64_t x = 0; x < columns_; x += kBlocks * kBlock, loads += kBlocks * Parts) {
+      const auto indices = hn::LoadU(d, selectors_ + x);
+      auto left = hn::Zero(d), right = hn::Zero(d);
+      for (int part = 0; part < Parts; ++part) {
+        const auto samples = load_blocks<Parts>(row, loads + part);
+        auto these = indices;
+        if constexpr (Parts > 1) these = hn::Or(indices, hn::LoadDup128(d, others[part]));
+        const auto chosen = [&](hn::Vec<Lanes> from) HWY_ATTR {
+          return hn::BitCast(d, hn::TableLookupBytesOr0(samples, hn::BitCast(bytes, from)));
+        };
+        left = hn::Or(left, chosen(these));
+        right = hn::Or(right, chosen(hn::Add(these, hn::Set(d, kNext))));
+      }
+      const auto change = hn::Mul(hn::Sub(right, left), hn::LoadU(d, shares_ + x));
+      hn::StoreU(hn::Add(hn::ShiftLeft<8 * sizeof(T)>(left), change), d, to + x);
+    }
+  }
+
+  AxisTable table_;
+  std::int64_t last_, first_, end_;
+  int parts_ = 0;
+  std::int64_t columns_ = 0;  // that blocks compute
+  std::int32_t loads_[kMaxParts * kChunk / kBlock];
+  Value selectors_[kChunk], shares_[kChunk];
+};
+
+template <class T>
+struct Linear {
+  using D = typename Pairs<T>::D;
+  using Columns = LinearColumns<T>;
+  using Value = typename Columns::Value;
 
   static void blend_rows(const Value* first, const Value* second, int share, std::int64_t count, T* to) {
     const D d;
@@ -102,10 +214,10 @@ struct Linear {
   // Two input rows, blended horizontally on demand.
   class BlendedRows {
    public:
-    const Value* row(const ResizePlane<T>& plane, std::int64_t source, std::int64_t first, std::int64_t end) {
+    const Value* row(const ResizePlane<T>& plane, const Columns& columns, std::int64_t source) {
       const auto slot = static_cast<std::size_t>(source % 2);
       if (holds_[slot] != source) {
-        blend_columns(plane.from(source), plane.in.width - 1, plane.tables.across, first, end, values_[slot]);
+        columns.blend(plane.from(source), values_[slot]);
         holds_[slot] = source;
       }
       return values_[slot];
@@ -113,18 +225,19 @@ struct Linear {
 
    private:
     std::int64_t holds_[2] = {-1, -1};
-    alignas(64) Value values_[2][kChunk];
+    alignas(64) Value values_[2][Columns::kChunk];
   };
 
   static void plane(const ResizePlane<T>& plane) {
-    for (std::int64_t first = 0; first < plane.out.width; first += kChunk) {
-      const std::int64_t end = std::min(plane.out.width, first + kChunk);
+    for (std::int64_t first = 0; first < plane.out.width; first += Columns::kChunk) {
+      const std::int64_t end = std::min(plane.out.width, first + Columns::kChunk);
+      const Columns columns(plane.tables.across, plane.in.width, first, end);
       BlendedRows rows;
       for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
         const std::int64_t source = plane.tables.down.source[y];
         const int share = plane.tables.down.share[y];
-        const Value* upper = rows.row(plane, source, first, end);
-        const Value* lower = share > 0 ? rows.row(plane, source + 1, first, end) : upper;
+        const Value* upper = rows.row(plane, columns, source);
+        const Value* lower = share > 0 ? rows.row(plane, columns, source + 1) : upper;
         blend_rows(upper, lower, share, end - first, plane.to(y) + first);
       }
     }
