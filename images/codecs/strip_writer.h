@@ -1,4 +1,4 @@
-// The shared part of writers that encode strips independently, on any thread: PNG and TIFF.
+// The shared part of writers that encode strips independently, on any thread: JPEG, PNG and TIFF.
 #pragma once
 
 #include <algorithm>

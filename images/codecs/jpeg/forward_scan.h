@@ -38,6 +38,11 @@ IMGPIPE_HOST_DEVICE constexpr ForwardScan forward_scan(std::int64_t width, std::
   return scan;
 }
 
+// Returns the component of a block of an MCU, 0: luma or grey, 1: Cb, 2: Cr.
+IMGPIPE_HOST_DEVICE constexpr std::int32_t component_of(std::int32_t blocks_in_mcu, std::int32_t block) {
+  return blocks_in_mcu == 6 ? (block < 4 ? 0 : block - 3) : block;
+}
+
 struct BlockPosition {
   std::int32_t x = 0, y = 0;   // in its plane, in blocks
   std::int32_t component = 0;  // 0: luma or grey, 1: Cb, 2: Cr
@@ -50,8 +55,8 @@ IMGPIPE_HOST_DEVICE constexpr BlockPosition block_position(const ForwardScan& sc
                                                            std::int32_t block) {
   const std::int32_t row = mcu / scan.mcus_across;
   const std::int32_t column = mcu - row * scan.mcus_across;
-  if (scan.blocks_in_mcu != 6) return {column, row, block, false};
-  if (block >= 4) return {column, row, block - 3, false};
+  const std::int32_t component = component_of(scan.blocks_in_mcu, block);
+  if (scan.blocks_in_mcu != 6 || component > 0) return {column, row, component, false};
   BlockPosition position{2 * column + (block & 1), 2 * row + (block >> 1), 0, false};
   if (position.y >= scan.blocks_down) position = {2 * column + 1, 2 * row, 0, true};
   if (position.x >= scan.blocks_across) position = {2 * column, position.y, 0, true};

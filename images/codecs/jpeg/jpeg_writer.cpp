@@ -12,7 +12,8 @@
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/jpeg/encoder_check.h"
 #include "images/codecs/jpeg/jpeg_codec.h"
-#include "images/codecs/jpeg/jpeg_errors.h"
+#include "images/codecs/jpeg/library_encoder.h"
+#include "images/codecs/jpeg/whole_writer.h"
 #include "images/codecs/mark.h"
 #include "images/codecs/metadata/metadata.h"
 #include "images/codecs/sniff.h"
@@ -20,9 +21,6 @@
 
 namespace imgpipe {
 namespace {
-
-// Up to this quality the colour planes have half the width and height. stb_image_write does the same.
-constexpr int kMaxSubsampledQuality = 90;
 
 // Receives the encoded bytes in parts of equal size; the last one is cut to its length at the end.
 struct Destination {
@@ -86,7 +84,7 @@ void end_parts(j_compress_ptr encoder) {
   part.resize(part.size() - parts->base.free_in_buffer);
 }
 
-class JpegWriter final : public Writer {
+class JpegWriter final : public WholeJpegWriter {
  public:
   JpegWriter(Shape shape, const EncodeOptions& options)
       : quality_(options.quality), mark_(mark_text(options.mark)), metadata_(options.metadata) {
@@ -113,18 +111,23 @@ class JpegWriter final : public Writer {
     if (!try_write(as_8_bit(rows))) fail();
   }
 
+  EncodedFile write_header() override {
+    make_segments();
+    if (!try_write_header()) fail();
+    end_parts(&encoder_);
+    has_encoded_scan_ = true;
+    return std::move(file_);
+  }
+
   [[nodiscard]] DeviceForm device_form() const noexcept override {
-    const bool halved = subsamples_chroma();
+    const bool halved = subsamples_chroma(encoder_.input_components, quality_);
     if (!library_encodes_identically(encoder_.input_components, halved)) return {};
     return {DeviceForm::Kind::jpeg_scan, std::clamp(quality_, 1, 100), halved};
   }
 
   void give_scan(std::span<const std::byte> bytes) override {
     if (started_) throw Error(ErrorKind::usage, "give_scan: rows of this JPEG are already written");
-    make_segments();
-    if (!try_write_header()) fail();
-    end_parts(&encoder_);
-    has_encoded_scan_ = true;
+    file_ = write_header();
     try {
       std::vector<std::byte>& last = file_.parts.back();
       std::vector<std::byte> part;
@@ -140,11 +143,43 @@ class JpegWriter final : public Writer {
   }
 
   [[nodiscard]] std::int64_t working_bytes() const override {
-    return max_bytes(encoder_.image_height) + part_and_row_bytes();
+    return max_bytes(encoder_.image_height) + encoder_bytes();
   }
   [[nodiscard]] std::int64_t working_bytes_when_taken(std::int64_t rows) const override {
     // One part may be full and not taken yet.
-    return max_bytes(std::min<std::int64_t>(rows, encoder_.image_height)) + kPartBytes + part_and_row_bytes();
+    return max_bytes(std::min<std::int64_t>(rows, encoder_.image_height)) + kPartBytes + encoder_bytes();
+  }
+
+  [[nodiscard]] std::int64_t max_bytes(std::int64_t rows) const override {
+    constexpr double kDcBits = 9 + 11 + 2;  // T.81, tables K.3 and K.4
+    constexpr double kStuffing = 1;  // worst case, all bytes 0xFF: a zero after each (B.1.1.5); noise: 1/256
+    constexpr double kHeaderBytes = 1024;
+    std::int64_t max_h = 1, max_v = 1;
+    for (const jpeg_component_info& component : components()) {
+      max_h = std::max<std::int64_t>(max_h, component.h_samp_factor);
+      max_v = std::max<std::int64_t>(max_v, component.v_samp_factor);
+    }
+    const std::int64_t across = (encoder_.image_width + 8 * max_h - 1) / (8 * max_h);
+    const std::int64_t down = (rows + 8 * max_v - 1) / (8 * max_v) + (rows < encoder_.image_height ? 1 : 0);
+    double bits = 0;
+    for (const jpeg_component_info& component : components()) {
+      const JQUANT_TBL& steps = *encoder_.quant_tbl_ptrs[component.quant_tbl_no];
+      bits += component.h_samp_factor * component.v_samp_factor * (max_ac_bits(steps) + kDcBits);
+    }
+    return static_cast<std::int64_t>(bits / 8 * (1 + kStuffing) * static_cast<double>(across * down) +
+                                     kHeaderBytes) +
+           metadata_bytes();
+  }
+
+  // The part being filled, and the metadata as given and as segments during writing.
+  [[nodiscard]] std::int64_t encoder_bytes() const override {
+    return kPartBytes + library_bytes_of_rows() + 2 * metadata_bytes();
+  }
+  // Rows of blocks with their context (libjpeg-turbo's jcprepct.c, jcmainct.c).
+  [[nodiscard]] std::int64_t library_bytes_of_rows() const override {
+    constexpr std::int64_t kMaxRows = 16 + 3 * 2;
+    const std::int64_t columns = std::int64_t{encoder_.image_width} + 16 + 64;
+    return kMaxRows * columns * encoder_.num_components + kWriterTableBytes;
   }
 
   EncodedFile take_finished() override {
@@ -171,62 +206,17 @@ class JpegWriter final : public Writer {
     return {encoder_.comp_info, static_cast<std::size_t>(encoder_.num_components)};
   }
 
-  // Returns the most bytes that libjpeg writes for `rows` rows of the image, with the headers before them.
-  [[nodiscard]] std::int64_t max_bytes(std::int64_t rows) const {
-    constexpr double kDcBits = 9 + 11 + 2;  // T.81, tables K.3 and K.4
-    constexpr double kStuffing = 1;  // worst case, all bytes 0xFF: a zero after each (B.1.1.5); noise: 1/256
-    constexpr double kHeaderBytes = 1024;
-    std::int64_t max_h = 1, max_v = 1;
-    for (const jpeg_component_info& component : components()) {
-      max_h = std::max<std::int64_t>(max_h, component.h_samp_factor);
-      max_v = std::max<std::int64_t>(max_v, component.v_samp_factor);
-    }
-    const std::int64_t across = (encoder_.image_width + 8 * max_h - 1) / (8 * max_h);
-    const std::int64_t down = (rows + 8 * max_v - 1) / (8 * max_v) + (rows < encoder_.image_height ? 1 : 0);
-    double bits = 0;
-    for (const jpeg_component_info& component : components()) {
-      const JQUANT_TBL& steps = *encoder_.quant_tbl_ptrs[component.quant_tbl_no];
-      bits += component.h_samp_factor * component.v_samp_factor * (max_ac_bits(steps) + kDcBits);
-    }
-    return static_cast<std::int64_t>(bits / 8 * (1 + kStuffing) * static_cast<double>(across * down) +
-                                     kHeaderBytes) +
-           metadata_bytes();
-  }
-
   // Includes the headers of the metadata segments.
   [[nodiscard]] std::int64_t metadata_bytes() const {
     constexpr std::int64_t kHeads = 4096;
     return metadata_ == nullptr ? 0 : metadata_->bytes() + metadata_->bytes() / kHeads + kHeads;
   }
 
-  // The part being filled, the metadata, and rows of blocks with their context (libjpeg-turbo's jcprepct.c,
-  // jcmainct.c).
-  [[nodiscard]] std::int64_t part_and_row_bytes() const {
-    constexpr std::int64_t kMaxRows = 16 + 3 * 2;
-    const std::int64_t columns = std::int64_t{encoder_.image_width} + 16 + 64;
-    return kPartBytes + kMaxRows * columns * encoder_.num_components + kWriterTableBytes +
-           2 * metadata_bytes();  // as given, and as segments during writing
-  }
-
-  [[nodiscard]] bool subsamples_chroma() const {
-    return encoder_.input_components == 3 && quality_ <= kMaxSubsampledQuality;
-  }
-
   bool try_start(Shape shape) {
     if (setjmp(errors_.jump) != 0) return false;
     jpeg_create_compress(&encoder_);
     encoder_.dest = &parts_.base;
-    encoder_.image_width = static_cast<JDIMENSION>(shape.width);
-    encoder_.image_height = static_cast<JDIMENSION>(shape.height);
-    encoder_.input_components = shape.channels;
-    encoder_.in_color_space = shape.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(&encoder_);  // halves both sides of the colour planes
-    jpeg_set_quality(&encoder_, quality_, TRUE);
-    encoder_.dct_method = JDCT_ISLOW;
-    if (shape.channels == 3 && !subsamples_chroma()) {
-      encoder_.comp_info[0].h_samp_factor = 1;
-      encoder_.comp_info[0].v_samp_factor = 1;
-    }
+    set_parameters(encoder_, shape, quality_);
     return true;
   }
 
@@ -276,11 +266,7 @@ class JpegWriter final : public Writer {
   bool try_write(ConstHostPlane rows) {
     if (setjmp(errors_.jump) != 0) return false;
     start_file();
-    for (std::int64_t y = 0; y < rows.height; ++y) {
-      // The library takes a pointer to non-const but does not write through it.
-      auto* row = const_cast<JSAMPLE*>(rows.row(y));
-      jpeg_write_scanlines(&encoder_, &row, 1);
-    }
+    write_scanlines(encoder_, rows);
     return true;
   }
 
@@ -304,7 +290,7 @@ class JpegWriter final : public Writer {
 
 }  // namespace
 
-std::unique_ptr<Writer> make_jpeg_writer(Shape shape, const EncodeOptions& options) {
+std::unique_ptr<WholeJpegWriter> make_whole_jpeg_writer(Shape shape, const EncodeOptions& options) {
   if (shape.width > JPEG_MAX_DIMENSION || shape.height > JPEG_MAX_DIMENSION) {
     throw Error(ErrorKind::usage,
                 "jpeg is limited to " + std::to_string(JPEG_MAX_DIMENSION) + " pixels per side");
