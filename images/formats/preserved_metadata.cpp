@@ -77,7 +77,7 @@ class MetadataPreserver {
   [[nodiscard]] std::string holds_none() const { return name_ + " cannot store it"; }
 
   void take_profile() {
-    if (found_.icc.empty()) return;
+    if (found_.icc.empty() || use_.to_srgb) return;
     const bool fits = profile_fault(found_.icc).empty() && holds_.icc &&
                       profile_channels(found_.icc) == use_.shape.color_channels();
     if (fits) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "images/codecs/codec.h"
 #include "images/tensor.h"
 #include "pipeline/jobs/box_reader.h"
 #include "pipeline/plan.h"
@@ -54,7 +55,9 @@ class ArrayPlans {
 
   // `flip`: mirrors the image horizontally before normalize, or at the end. Throws as make_plan(), and
   // Error(usage) for a shape without pixels.
-  [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for(const Shape& image, bool flip = false);
+  // `header`: of a file, whose profile icc steps read.
+  [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for(const Shape& image, bool flip = false,
+                                                          const ImageHeader& header = {});
 
   // Returns a plan that first crops the image to the box. It is not kept, because boxes rarely recur. Throws
   // as plan_for(), and Error(usage) for a box outside the image.
@@ -70,11 +73,13 @@ class ArrayPlans {
   struct Entry {
     Shape image;
     bool flip = false;
+    const SecondImage* profile = nullptr;  // the table of icc, which the plan holds
     std::shared_ptr<const ArrayPlan> plan;
     std::int64_t bytes = 0;
   };
 
-  [[nodiscard]] std::shared_ptr<const ArrayPlan> find(const Shape& image, bool flip);
+  [[nodiscard]] std::shared_ptr<const ArrayPlan> find(const Shape& image, bool flip,
+                                                      const SecondImage* profile);
   void keep(Entry entry);
   [[nodiscard]] std::shared_ptr<const ArrayPlan> make(const Shape& image,
                                                       std::span<const StageRequest> stages) const;
