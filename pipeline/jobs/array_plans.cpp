@@ -109,13 +109,14 @@ void ArrayPlans::keep(Entry entry) {
   }
 }
 
-std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for_box(const Shape& image, const Box& box) const {
+std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for_box(const Shape& image, const Box& box,
+                                                          const ImageHeader& header) const {
   check_box(box, image);
   const auto text = [](std::int64_t number) { return std::to_string(number); };
   std::vector<StageRequest> stages = parse_stages("crop:" + text(box.width) + "x" + text(box.height) + "+" +
                                                   text(box.left) + "+" + text(box.top));
   stages.insert(stages.end(), stages_.stages.begin(), stages_.stages.end());
-  return make(image, stages);
+  return make(image, with_profile(stages, header));
 }
 
 std::shared_ptr<const ArrayPlan> ArrayPlans::make(const Shape& image,

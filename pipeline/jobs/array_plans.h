@@ -61,7 +61,8 @@ class ArrayPlans {
 
   // Returns a plan that first crops the image to the box. It is not kept, because boxes rarely recur. Throws
   // as plan_for(), and Error(usage) for a box outside the image.
-  [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for_box(const Shape& image, const Box& box) const;
+  [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for_box(const Shape& image, const Box& box,
+                                                              const ImageHeader& header = {}) const;
 
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return stages_.stages; }
   // The sample type of the tensors that the stages make; none if they make images.

@@ -183,8 +183,8 @@ ImageHeader InputJob::header_of(const InputFile& page) const {
 }
 
 Plan InputJob::plan_of(const ImageHeader& header) const {
-  return make_plan(with_profile(checked_stages_, header), header.shape, settings_.fuse, settings_.decode.max_pixels,
-                   format_info(files_.format).written_bits);
+  return make_plan(with_profile(checked_stages_, header), header.shape, settings_.fuse,
+                   settings_.decode.max_pixels, format_info(files_.format).written_bits);
 }
 
 void InputJob::check_page(const ImageHeader& header, const Plan& plan) {

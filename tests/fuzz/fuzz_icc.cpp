@@ -1,0 +1,43 @@
+// Reads any bytes as an ICC profile, makes the table of icc, and, with small grids, all that lcms2 reads of
+// it.
+#include <span>
+
+#include "images/codecs/icc.h"
+#include "images/codecs/icc_transform.h"
+#include "images/error.h"
+#include "images/text.h"
+#include "kernels/icc/icc.h"
+#include "pipeline/color_profiles.h"
+#include "tests/fuzz/fuzz_target.h"
+
+namespace {
+
+using namespace imgpipe;
+
+template <class Action>
+void attempt(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    if (printable(error.what()) != error.what()) __builtin_trap();
+  }
+}
+
+}  // namespace
+
+IMGPIPE_FUZZ_TARGET(fuzz_icc) {
+  const auto profile = std::as_bytes(std::span(data, size));
+  const int channels = profile_channels(profile);
+  if (channels == 1 || is_matrix_profile(profile)) {
+    attempt([&] {
+      const auto table = profile_table(profile, 0);
+      const IccHead& head = icc_head({.image = table.get()});
+      if (head.inputs != channels) __builtin_trap();
+    });
+  }
+  if (channels < 3 || !profile_fault(profile).empty()) return 0;
+  for (const RenderingIntent intent :
+       {RenderingIntent::perceptual, RenderingIntent::relative, RenderingIntent::saturation})
+    attempt([&] { (void)srgb_grid(profile, intent, 2); });
+  return 0;
+}
