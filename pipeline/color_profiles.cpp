@@ -183,6 +183,7 @@ std::vector<StageRequest> with_profile(std::span<const StageRequest> steps, cons
   if (icc_head({.image = step->image.get()}).inputs == 4 && !header.inks)
     reject("icc converts CMYK only as the first step, without alpha, --bands and --codec stb");
   step->parameters.image = step->image.get();
+  step->said += ":rule=" + step->image->name;
   return bound;
 }
 

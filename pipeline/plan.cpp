@@ -131,15 +131,13 @@ class PlanBuilder {
     if (const std::string_view why = skip_reason(*stage, in, parameters); !why.empty()) {
       plan_.notes.push_back("skipped " + std::string(stage->name) + said + ": " + std::string(why));
     } else {
-      const bool is_profile = stage->name == "icc";
-      if (image && !is_profile) check_second_image(request, in);
+      if (image && stage->name != "icc") check_second_image(request, in);
       FrameType out = in;
       const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
       if (!rejected.empty())
         throw Error(ErrorKind::usage, std::string(stage->name) + said + " on a " + size_text(in) +
                                           " image: " + std::string(rejected));
       add(request);
-      if (is_profile) plan_.notes.push_back(std::string(stage->name) + said + ": rule=" + image->name);
     }
     if (stage->followed_by != nullptr) add_following(stage->followed_by(parameters));
   }

