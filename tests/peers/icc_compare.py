@@ -188,9 +188,9 @@ def compare(name, rule, bits, got, true, usual):
 
 
 def photographs(directory):
-    for folder, _, names in os.walk(directory):
+    for below, _, names in os.walk(directory):
         for name in sorted(names):
-            path = os.path.join(folder, name)
+            path = os.path.join(below, name)
             try:
                 with Image.open(path) as image:
                     icc = image.info.get("icc_profile", b"")

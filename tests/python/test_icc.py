@@ -24,9 +24,9 @@ def image(mode, seed=5, size=(67, 41)):
     return PIL.Image.fromarray(pixels.squeeze(), mode)
 
 
-def by_lcms(picture, icc, intent=0):
+def by_lcms(made_image, icc, intent=0):
     source = PIL.ImageCms.ImageCmsProfile(io.BytesIO(icc))
-    made = PIL.ImageCms.profileToProfile(picture, source, PIL.ImageCms.createProfile("sRGB"), renderingIntent=intent,
+    made = PIL.ImageCms.profileToProfile(made_image, source, PIL.ImageCms.createProfile("sRGB"), renderingIntent=intent,
                                          outputMode="RGB", flags=NO_OPTIMIZE)
     return np.asarray(made).astype(int)
 
@@ -46,8 +46,8 @@ def has_lcms(program):
 def test_colors(program, tmp_path, mode, name, rule, most):
     if rule.startswith("lcms") and not has_lcms(program):
         pytest.skip("a build without lcms2")
-    picture, icc = image(mode), profile(name)
-    picture.save(tmp_path / "a.tif", icc_profile=icc)
+    made_image, icc = image(mode), profile(name)
+    made_image.save(tmp_path / "a.tif", icc_profile=icc)
     code, text = run(program, tmp_path / "a.tif", tmp_path / "a.png", "--stages", "icc:srgb", "-v")
     assert code == 0, text
     assert f"rule={rule}" in text
@@ -56,9 +56,9 @@ def test_colors(program, tmp_path, mode, name, rule, most):
         assert "icc_profile" not in made.info
         got = np.asarray(made).astype(int)
     if mode == "RGBA":
-        assert (got[..., 3] == np.asarray(picture)[..., 3]).all()
-        got, picture = got[..., :3], picture.convert("RGB")
-    expected = by_lcms(picture, icc)
+        assert (got[..., 3] == np.asarray(made_image)[..., 3]).all()
+        got, made_image = got[..., :3], made_image.convert("RGB")
+    expected = by_lcms(made_image, icc)
     if mode == "L":
         expected = expected[..., 0]
     difference = np.abs(got - expected)
@@ -69,9 +69,9 @@ def test_cmyk_jpeg(program, tmp_path):
     """Adobe's inverted inks, as Pillow writes them, and a progressive file."""
     if not has_lcms(program):
         pytest.skip("a build without lcms2")
-    picture, icc = image("CMYK").resize((96, 64), PIL.Image.BICUBIC), profile("cmyk_lut")
+    made_image, icc = image("CMYK").resize((96, 64), PIL.Image.BICUBIC), profile("cmyk_lut")
     for progressive in (False, True):
-        picture.save(tmp_path / "a.jpg", icc_profile=icc, quality=95, progressive=progressive)
+        made_image.save(tmp_path / "a.jpg", icc_profile=icc, quality=95, progressive=progressive)
         with PIL.Image.open(tmp_path / "a.jpg") as stored:
             decoded = stored.copy()
         assert run(program, tmp_path / "a.jpg", tmp_path / "a.ppm", "--stages", "icc:srgb")[0] == 0
@@ -90,14 +90,14 @@ def test_cmyk_needs_the_first_step(program, tmp_path):
 
 
 def test_profiles_that_are_skipped_or_refused(program, tmp_path):
-    picture = image("RGB")
+    made_image = image("RGB")
     for icc in (None, PIL.ImageCms.ImageCmsProfile(PIL.ImageCms.createProfile("sRGB")).tobytes()):
-        picture.save(tmp_path / "a.png", icc_profile=icc)
+        made_image.save(tmp_path / "a.png", icc_profile=icc)
         code, text = run(program, tmp_path / "a.png", tmp_path / "b.png", "--stages", "icc:srgb", "-v")
         assert code == 0 and "skipped icc" in text
-        assert (np.asarray(PIL.Image.open(tmp_path / "b.png")) == np.asarray(picture)).all()
+        assert (np.asarray(PIL.Image.open(tmp_path / "b.png")) == np.asarray(made_image)).all()
     for icc in (profile("rgb_matrix")[:-7], b"\0" * 200, profile("grey")):
-        picture.save(tmp_path / "a.png", icc_profile=icc)
+        made_image.save(tmp_path / "a.png", icc_profile=icc)
         code, text = run(program, tmp_path / "a.png", tmp_path / "b.png", "--stages", "icc:srgb")
         assert code in (1, 2) and len(text.splitlines()) == 1, text
 
