@@ -15,9 +15,9 @@ namespace imgpipe {
 // step.
 [[nodiscard]] DecodeOptions with_profile(DecodeOptions options, std::span<const StageRequest> steps);
 
-// Gives the first icc step the table of the image's profile, and its label the table's rule, unless the image has none or that of sRGB.
-// Throws Error(input) for a damaged profile, one of another kind of device or of other channels, or CMYK that
-// was not decoded to inks.
+// Gives the first icc step the table of the image's profile, and its label the table's rule, unless the image
+// has no profile or that of sRGB. Throws Error(input) for a damaged profile, one of another kind of device or
+// of other channels, or CMYK that was not decoded to inks.
 [[nodiscard]] std::vector<StageRequest> with_profile(std::span<const StageRequest> steps,
                                                      const ImageHeader& header);
 

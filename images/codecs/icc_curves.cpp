@@ -12,7 +12,6 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-
 // parametricCurveType, functions 0 to 4: Y = (aX + b)^g + e for X >= d, else cX + f.
 std::optional<double> parametric(Bytes tag, double x) {
   constexpr std::array<std::size_t, 5> kCounts{1, 3, 4, 5, 7};

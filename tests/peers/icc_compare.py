@@ -2,9 +2,9 @@
 """Compares `icc:srgb` with the transforms of lcms2: icc_compare.py IMGPIPE [DIRECTORY]
 
 The true colours are those of lcms2's transform in doubles without optimisations; the transform that lcms2 makes by
-default, for integers, is listed too. Profiles are made here: RGB with a matrix (Adobe RGB, Display P3, ProPhoto RGB) and
-with tables, grey, CMYK. With DIRECTORY, also its JPEG, TIFF and PNG files of 8 bits that have a profile other than sRGB.
-Differences are in levels of the result. Fails if a difference exceeds LIMITS.
+default, for integers, is listed too. Profiles are made here: RGB with a matrix (Adobe RGB, Display P3, ProPhoto RGB)
+and with tables, grey, CMYK. With DIRECTORY, also its JPEG, TIFF and PNG files of 8 bits that have a profile other than
+sRGB. Differences are in levels of the result. Fails if a difference exceeds LIMITS.
 
 Needs numpy, Pillow, and liblcms2.so.2.
 """
@@ -30,8 +30,7 @@ class Lcms:
 
     def __init__(self):
         self.library = ctypes.CDLL("liblcms2.so.2")
-        for name in ("cmsOpenProfileFromMem", "cmsCreate_sRGBProfile", "cmsCreateTransform", "cmsBuildParametricToneCurve",
-                     "cmsCreateGrayProfile", "cmsD50_XYZ"):
+        for name in ("cmsOpenProfileFromMem", "cmsCreate_sRGBProfile", "cmsCreateTransform"):
             getattr(self.library, name).restype = ctypes.c_void_p
         srgb = ctypes.c_void_p(self.library.cmsCreate_sRGBProfile())
         size = ctypes.c_uint32()
