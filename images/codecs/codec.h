@@ -147,7 +147,7 @@ struct ImageHeader {
   std::string profile;       // name of an embedded ICC profile other than sRGB; empty: none, or sRGB
   // The embedded profile, which may be damaged, if DecodeOptions::with_profile is set and there is one.
   std::shared_ptr<const std::vector<std::byte>> icc{};
-  bool inks = false;  // the channels are C, M, Y and K, in place of RGB and alpha; 0 is no ink
+  bool inks = false;  // the channels are C, M, Y and K instead of RGB and alpha; 0 is blank
 };
 
 // The warning if more_images is set.

@@ -26,6 +26,7 @@ TEST(ExactPower, IsThePower) {
   for (const double exponent : {1 / 2.4, 2.4, 1.8, 563 / 256.0, 1.0, 0.01, 100.0, -1.5}) {
     for (double x = 1e-9; x < 40; x *= 1.37) {
       const double expected = std::pow(x, exponent);
+      if (expected < 1e-280 || expected > 1e280) continue;  // becomes 0 or infinite earlier
       EXPECT_NEAR(exact_power(x, exponent) / expected, 1, 1e-13) << x << "^" << exponent;
     }
   }
