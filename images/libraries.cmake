@@ -1,15 +1,15 @@
 # Finds libraries that have no CMake package, or not everywhere (Debian 12 has no WebPConfig.cmake). Used by the build,
 # and installed, because users of a static library link them too. IMGPIPE_CODECS: see CMakeLists.txt. Sets
-# imgpipe_missing_libraries, and imgpipe_codecs: the codecs with a library.
+# imgpipe_missing_libraries, and imgpipe_codecs: the optional libraries that were found.
 set(imgpipe_missing_libraries)
 set(imgpipe_codecs)
 foreach(imgpipe_library isal:isa-l.h webp:webp/decode.h zstd:zstd.h
-                        avif:avif/avif.h heif:libheif/heif.h jxl:jxl/decode.h)
+                        avif:avif/avif.h heif:libheif/heif.h jxl:jxl/decode.h lcms2:lcms2.h)
   string(REGEX MATCH "^(.*):(.*)$" imgpipe_library ${imgpipe_library})
   set(imgpipe_library ${CMAKE_MATCH_1})
   set(imgpipe_header ${CMAKE_MATCH_2})
   set(imgpipe_is_codec FALSE)
-  if(imgpipe_library MATCHES "^(avif|heif|jxl)$")
+  if(imgpipe_library MATCHES "^(avif|heif|jxl|lcms2)$")
     set(imgpipe_is_codec TRUE)
     if(NOT IMGPIPE_CODECS MATCHES "(^|;)(AUTO|${imgpipe_library})(;|$)")
       continue()

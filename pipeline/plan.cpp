@@ -131,7 +131,7 @@ class PlanBuilder {
     if (const std::string_view why = skip_reason(*stage, in, parameters); !why.empty()) {
       plan_.notes.push_back("skipped " + std::string(stage->name) + said + ": " + std::string(why));
     } else {
-      if (image) check_second_image(request, in);
+      if (image && stage->name != "icc") check_second_image(request, in);
       FrameType out = in;
       const std::string_view rejected = stage->infer == nullptr ? "" : stage->infer(in, parameters, out);
       if (!rejected.empty())

@@ -145,8 +145,7 @@ class StatsRun {
     }
     if (header.bits_per_sample > 8 && is_byte(header.shape.sample))
       note(totals_.reduced, file, std::to_string(header.bits_per_sample) + " bits");
-    const std::string& profile = totals_.pages ? result.unpreserved_profile : header.profile;
-    if (!profile.empty()) note(totals_.profiles, file, profile);
+    if (!result.unpreserved_profile.empty()) note(totals_.profiles, file, result.unpreserved_profile);
   }
 
   [[nodiscard]] RunCounts counts() const {

@@ -63,6 +63,10 @@ std::int64_t WholeImageReader::working_bytes(bool whole) const {
   return whole ? 0 : header_.shape.bytes();
 }
 
+void Reader::set_profile(std::vector<std::byte> icc) {
+  if (!icc.empty()) header_.icc = std::make_shared<const std::vector<std::byte>>(std::move(icc));
+}
+
 void Reader::read_rows(HostView rows) {
   const Shape& shape = header_.shape;
   if (rows.width != shape.width || rows.channels != shape.channels || rows.sample != shape.sample ||

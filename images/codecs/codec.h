@@ -109,6 +109,9 @@ struct DecodeOptions {
   // alpha that the file declares; images with more samples are rejected, or lose them with `colors_only`.
   std::vector<int> bands{};
   bool colors_only = false;
+  bool with_profile = false;  // set ImageHeader::icc
+  // With with_profile: decode CMYK without alpha that has a CMYK profile to its four inks. Not by stb.
+  bool inks = false;
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
 
   [[nodiscard]] bool lenient() const noexcept { return accept == Acceptance::lenient; }
@@ -142,6 +145,9 @@ struct ImageHeader {
   Orientation orientation = Orientation::upright;  // as stored
   bool more_images = false;  // the file holds more than one image, such as frames of an animation
   std::string profile;       // name of an embedded ICC profile other than sRGB; empty: none, or sRGB
+  // The embedded profile, which may be damaged, if DecodeOptions::with_profile is set and there is one.
+  std::shared_ptr<const std::vector<std::byte>> icc{};
+  bool inks = false;  // the channels are C, M, Y and K instead of RGB and alpha; 0 is blank
 };
 
 // The warning if more_images is set.
@@ -195,6 +201,9 @@ class Reader {
   // Checks the data after the end marker, at `after_end` in the scan's data, once a device has decoded
   // jpeg_scan(). Throws Error(input).
   virtual void check_file_end(std::size_t after_end);
+
+  // Sets the header's profile, before the first row.
+  void set_profile(std::vector<std::byte> icc);
 
   // Tolerated problems in order: damage with --lenient, and unknown bytes after a camera's JPEG.
   [[nodiscard]] const std::vector<std::string>& warnings() const noexcept { return warnings_; }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -101,6 +102,12 @@ class WholeImageReader : public Reader {
   Image image_;
   std::int64_t next_row_ = 0;
 };
+
+// Opens a reader by `open`, with DecodeOptions::with_profile and inks resolved for a file that begins with
+// `bytes`.
+using ReaderOpener = std::function<std::unique_ptr<Reader>(const DecodeOptions&)>;
+[[nodiscard]] std::unique_ptr<Reader> open_with_profile(Bytes bytes, DecodeOptions options,
+                                                        const ReaderOpener& open);
 
 // Wraps `stored` in a reader that applies the header's orientation.
 std::unique_ptr<Reader> make_oriented_reader(std::unique_ptr<Reader> stored,

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string_view>
 
+#include "images/codecs/icc_curves.h"
 #include "images/codecs/sniff.h"
 #include "images/text.h"
 
@@ -18,29 +19,8 @@ using namespace std::string_view_literals;
 using Bytes = std::span<const std::byte>;
 
 constexpr std::size_t kHeaderBytes = 128;
-constexpr std::uint32_t kMaxTags = 100;  // real profiles have 10 to 20
 constexpr std::size_t kMaxNameCharacters = 80;
 constexpr const char* kUnnamed = "unnamed";
-
-// Returns the data of a tag, truncated at the end of the profile; empty if the tag is missing.
-Bytes tag_data(Bytes profile, std::string_view signature) {
-  constexpr std::size_t kEntryBytes = 12;
-  const std::uint32_t tags = std::min(big_endian(profile, kHeaderBytes, 4), kMaxTags);
-  for (std::uint32_t i = 0; i < tags; ++i) {
-    const std::size_t entry = kHeaderBytes + 4 + i * kEntryBytes;
-    if (!matches_at(profile, entry, signature)) continue;
-    const std::size_t offset = big_endian(profile, entry + 4, 4);
-    if (offset >= profile.size()) return {};
-    return profile.subspan(offset,
-                           std::min<std::size_t>(big_endian(profile, entry + 8, 4), profile.size() - offset));
-  }
-  return {};
-}
-
-// s15Fixed16Number.
-double fixed(Bytes bytes, std::size_t at) {
-  return static_cast<std::int32_t>(big_endian(bytes, at, 4)) / 65536.0;
-}
 
 // ---- the name ---------------------------------------------------------------------------------------
 
@@ -81,7 +61,7 @@ std::string from_utf16(Bytes text) {
 // multiLocalizedUnicodeType: returns the English name, else the first.
 std::string localized(Bytes tag) {
   constexpr std::size_t kRecords = 16;
-  const std::uint32_t count = std::min(big_endian(tag, 8, 4), kMaxTags);
+  const std::uint32_t count = std::min(big_endian(tag, 8, 4), kMaxIccTags);
   const std::size_t record_bytes = big_endian(tag, 12, 4);
   std::size_t record = kRecords;
   if (record_bytes < 12 || record_bytes > tag.size()) return "";
@@ -103,7 +83,7 @@ std::string plain_text(Bytes tag, std::size_t at) {
 }
 
 std::string description(Bytes profile) {
-  const Bytes tag = tag_data(profile, "desc");
+  const Bytes tag = icc_tag(profile, "desc");
   std::string name;
   if (matches_at(tag, 0, "desc")) name = plain_text(tag, 12);
   if (matches_at(tag, 0, "mluc")) name = localized(tag);
@@ -122,42 +102,14 @@ bool called_srgb(std::string_view name) {
 
 // ---- the curves -------------------------------------------------------------------------------------
 
-// parametricCurveType, functions 0 to 4: Y = (aX + b)^g + e for X >= d, else cX + f.
-std::optional<double> parametric(Bytes tag, double x) {
-  constexpr std::array<std::size_t, 5> kCounts{1, 3, 4, 5, 7};
-  const std::uint32_t kind = big_endian(tag, 8, 2);
-  if (kind >= kCounts.size() || tag.size() < 12 + 4 * kCounts[kind]) return std::nullopt;
-  std::array<double, 7> p{1, 1, 0, 0, 0, 0, 0};  // g a b c d e f
-  for (std::size_t i = 0; i < kCounts[kind]; ++i) p[i] = fixed(tag, 12 + 4 * i);
-  const auto [g, a, b, c, d, e, f] = p;
-  if (kind == 0) return std::pow(x, g);
-  if (kind <= 2) return (a * x + b < 0 ? 0 : std::pow(a * x + b, g)) + c;  // function 2 adds c in both parts
-  return x >= d ? std::pow(std::max(a * x + b, 0.0), g) + e : c * x + f;
-}
-
-// curveType: identity, a gamma, or a table.
-std::optional<double> tabulated(Bytes tag, double x) {
-  const std::size_t count = big_endian(tag, 8, 4);
-  if (count == 0) return x;
-  if (tag.size() < 12 || (tag.size() - 12) / 2 < count) return std::nullopt;
-  if (count == 1) return std::pow(x, big_endian(tag, 12, 2) / 256.0);
-  const double at = x * static_cast<double>(count - 1);
-  const auto index = std::min(static_cast<std::size_t>(at), count - 2);
-  const double low = big_endian(tag, 12 + 2 * index, 2);
-  const double high = big_endian(tag, 14 + 2 * index, 2);
-  return (low + (high - low) * (at - static_cast<double>(index))) / 65535;
-}
-
 // IEC 61966-2-1. A plain gamma of 2.2 deviates by up to 0.008, the shortest tables in use by less than 0.003.
 bool is_srgb_curve(Bytes tag) {
   constexpr double kNear = 0.004;
   constexpr int kSteps = 64;
   for (int i = 0; i <= kSteps; ++i) {
     const double x = i / double{kSteps};
-    const double wanted = x <= 0.04045 ? x / 12.92 : std::pow((x + 0.055) / 1.055, 2.4);
-    std::optional<double> y;
-    if (matches_at(tag, 0, "para")) y = parametric(tag, x);
-    if (matches_at(tag, 0, "curv")) y = tabulated(tag, x);
+    const double wanted = x <= 0.04045 ? x / 12.92 : exact_power((x + 0.055) / 1.055, 2.4);
+    const std::optional<double> y = icc_curve_value(tag, x);
     if (!y || !(std::abs(*y - wanted) <= kNear)) return false;
   }
   return true;
@@ -171,21 +123,21 @@ bool has_srgb_primaries(Bytes profile) {
                                   std::array{0.14307, 0.06061, 0.71410}};
   constexpr std::array kTags{"rXYZ"sv, "gXYZ"sv, "bXYZ"sv};
   for (std::size_t i = 0; i < kTags.size(); ++i) {
-    const Bytes tag = tag_data(profile, kTags[i]);
+    const Bytes tag = icc_tag(profile, kTags[i]);
     if (tag.size() < 20) return false;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      if (std::abs(fixed(tag, 8 + 4 * axis) - kPrimaries[i][axis]) > kNear) return false;
+      if (std::abs(icc_number(tag, 8 + 4 * axis) - kPrimaries[i][axis]) > kNear) return false;
     }
   }
   return true;
 }
 
 bool is_srgb(Bytes profile, std::string_view name) {
-  if (matches_at(profile, 16, "GRAY")) return is_srgb_curve(tag_data(profile, "kTRC"));
+  if (matches_at(profile, 16, "GRAY")) return is_srgb_curve(icc_tag(profile, "kTRC"));
   if (!matches_at(profile, 16, "RGB ")) return false;
-  if (tag_data(profile, "rXYZ").empty()) return called_srgb(name);  // tables instead of a matrix
-  return has_srgb_primaries(profile) && is_srgb_curve(tag_data(profile, "rTRC")) &&
-         is_srgb_curve(tag_data(profile, "gTRC")) && is_srgb_curve(tag_data(profile, "bTRC"));
+  if (icc_tag(profile, "rXYZ").empty()) return called_srgb(name);  // tables instead of a matrix
+  return has_srgb_primaries(profile) && is_srgb_curve(icc_tag(profile, "rTRC")) &&
+         is_srgb_curve(icc_tag(profile, "gTRC")) && is_srgb_curve(icc_tag(profile, "bTRC"));
 }
 
 }  // namespace
@@ -217,7 +169,7 @@ std::string_view profile_fault(std::span<const std::byte> profile) {
   if (bytes > profile.size()) return "truncated";
   if (bytes > kMaxProfileBytes) return "too long";
   const std::uint32_t tags = big_endian(profile, kHeaderBytes, 4);
-  if (tags == 0 || tags > kMaxTags) return "no tag table";
+  if (tags == 0 || tags > kMaxIccTags) return "no tag table";
   const std::size_t table_end = kHeaderBytes + 4 + tags * kEntryBytes;
   if (table_end > bytes) return "truncated";
   for (std::size_t entry = kHeaderBytes + 4; entry < table_end; entry += kEntryBytes) {
@@ -235,6 +187,7 @@ std::size_t profile_bytes(std::span<const std::byte> profile) {
 
 int profile_channels(std::span<const std::byte> profile) {
   if (matches_at(profile, 16, "RGB ")) return 3;
+  if (matches_at(profile, 16, "CMYK")) return 4;
   return matches_at(profile, 16, "GRAY") ? 1 : 0;
 }
 

@@ -1,5 +1,5 @@
-// Reads embedded ICC profiles, which imgpipe does not apply: whether a profile is sRGB, its name, and whether
-// it is valid to copy (ICC.1:2001-04 for version 2, ICC.1:2010 for version 4).
+// Reads embedded ICC profiles: whether a profile is sRGB, its name, and whether it is valid to copy
+// (ICC.1:2001-04 for version 2, ICC.1:2010 for version 4).
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ inline constexpr std::size_t kMaxProfileBytes = std::size_t{4} << 20;
 [[nodiscard]] std::string_view profile_fault(std::span<const std::byte> profile);
 // Returns the size of a valid profile, which may be less than profile.size().
 [[nodiscard]] std::size_t profile_bytes(std::span<const std::byte> profile);
-// Returns the colour channels that the profile is for: 3 for RGB, 1 for grey, 0 for all others.
+// Returns the colour channels that the profile is for: 3 for RGB, 1 for grey, 4 for CMYK, 0 for all others.
 [[nodiscard]] int profile_channels(std::span<const std::byte> profile);
 
 }  // namespace imgpipe

@@ -4,6 +4,8 @@
 
 #include "images/codecs/codec.h"
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/icc.h"
+#include "images/codecs/icc_transform.h"
 #include "images/codecs/mark.h"
 #include "images/codecs/pages.h"
 #include "images/codecs/sniff.h"
@@ -104,7 +106,22 @@ std::unique_ptr<Reader> open_stored(Bytes bytes, const Codec& codec, const Decod
 
 }  // namespace
 
+std::unique_ptr<Reader> open_with_profile(std::span<const std::byte> bytes, DecodeOptions options,
+                                          const ReaderOpener& open) {
+  const Codec* const codec = codec_by_content(bytes);
+  std::vector<std::byte> icc;
+  if (codec != nullptr && codec->find_metadata != nullptr) icc = codec->find_metadata(bytes).icc;
+  options.with_profile = false;
+  options.inks = options.inks && profile_fault(icc).empty() && profile_channels(icc) == 4;
+  std::unique_ptr<Reader> reader = open(options);
+  reader->set_profile(std::move(icc));
+  return reader;
+}
+
 std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const DecodeOptions& options) {
+  if (options.with_profile)
+    return open_with_profile(bytes, options,
+                             [&](const DecodeOptions& plain) { return open_reader(bytes, plain); });
   if (bytes.empty()) throw Error(ErrorKind::input, "the file is empty");
   const Codec* codec = codec_by_content(bytes);
   if (codec == nullptr) throw Error(ErrorKind::input, unknown_content_reason(bytes));
@@ -198,6 +215,7 @@ std::vector<std::string> codec_versions() {
     for (std::string& library : codec.libraries()) versions.push_back(std::move(library));
   }
   versions.push_back(stb_version());
+  if (std::string lcms = lcms_version(); !lcms.empty()) versions.push_back(std::move(lcms));
   return versions;
 }
 

@@ -61,6 +61,9 @@ InputFile open_input(const std::string& path, const DecodeOptions& options, Inpu
 }
 
 std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options) {
+  if (options.with_profile)
+    return open_with_profile(file.bytes(), options,
+                             [&](const DecodeOptions& plain) { return open_reader(file, plain); });
   if (file.open_page()) return file.open_page()(options);
   return file.is_whole() ? open_reader(file.bytes(), options)
                          : codec_by_content(file.bytes())->open_streamed(file, options);

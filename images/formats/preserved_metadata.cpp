@@ -77,7 +77,7 @@ class MetadataPreserver {
   [[nodiscard]] std::string holds_none() const { return name_ + " cannot store it"; }
 
   void take_profile() {
-    if (found_.icc.empty()) return;
+    if (found_.icc.empty() || use_.to_srgb) return;
     const bool fits = profile_fault(found_.icc).empty() && holds_.icc &&
                       profile_channels(found_.icc) == use_.shape.color_channels();
     if (fits) {
@@ -135,6 +135,7 @@ class MetadataPreserver {
       if (block.has_maker_note) lose("maker note", "unknown format");
       adapt_exif(block, new_orientation(), use_.shape.width, use_.shape.height);
       set_resolution(block);
+      if (use_.to_srgb) remove_color_space(block);
       take_software(block);
       return block;
     } catch (const Error& error) {
@@ -142,6 +143,14 @@ class MetadataPreserver {
       lose("EXIF", error.what());
       return {};
     }
+  }
+
+  // Readers take EXIF without a colour space as sRGB. Cameras' Adobe RGB is "uncalibrated" with the
+  // interoperability index R03.
+  static void remove_color_space(ExifBlock& block) {
+    constexpr std::uint16_t kColorSpace = 0xA001;
+    std::erase_if(block.exif, [](const ExifEntry& entry) { return entry.tag == kColorSpace; });
+    block.interoperability.clear();
   }
 
   // Sets EXIF's resolution to the result's, which WebP can store only there.

@@ -229,6 +229,16 @@ inline constexpr std::array kGrayParameters{
 };
 
 inline constexpr std::array<std::string_view, 3> kLevelsOfNames{"same", "8", "16"};  // as LevelsOf
+inline constexpr std::array<std::string_view, 1> kIccTargetNames{"srgb"};
+inline constexpr std::array<std::string_view, 3> kIccIntentNames{"perceptual", "relative",
+                                                                 "saturation"};  // as IccIntent
+inline constexpr std::array kIccParameters{
+    Parameter{.name = "to", .help = "The colours of the result: srgb", .words = kIccTargetNames},
+    Parameter{.name = "intent",
+              .help = "Colours outside sRGB: perceptual, relative (black point compensation), saturation",
+              .words = kIccIntentNames},
+};
+
 inline constexpr std::array kLevelsParameters{
     Parameter{.name = "lo",
               .help = "This value, and all below it, become 0",

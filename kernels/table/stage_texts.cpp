@@ -248,6 +248,14 @@ constexpr std::array kTexts{
                         "Google, 2019",
               .equals = "cv2.applyColorMap of 8 bits",
               .example = "gray,colormap:viridis"},
+    StageText{.stage = "icc",
+              .rule =
+                  "Colours are converted from the image's ICC profile to sRGB. The report names the rule: "
+                  "curve (grey), matrix33 (curves and a matrix), lcms33 or lcms17 (tables; CMYK). Grey "
+                  "stays grey. CMYK needs icc as the first step. Images without a profile, or with that "
+                  "of sRGB, are skipped.",
+              .source = "ICC.1:2010; IEC 61966-2-1; lcms2 evaluates tables",
+              .example = "icc:srgb"},
     StageText{
         .stage = "normalize",
         .rule = "v becomes (v/white - mean) / std, by a table of all values for each channel. Each operation "

@@ -18,6 +18,7 @@
 #include "kernels/gauss/gauss.h"
 #include "kernels/gray/gray.h"
 #include "kernels/hist/hist.h"
+#include "kernels/icc/icc.h"
 #include "kernels/invert/invert.h"
 #include "kernels/layout/layout.h"
 #include "kernels/levels/levels.h"
@@ -90,6 +91,10 @@ constexpr std::array kAllPlanesAndOverlay{kAllPlanes[0],
                                                .alpha = true,
                                                .made_by = &kConstant<second_image_bytes, copy_second_image>,
                                                .placed = true}};
+
+// The table of an ICC profile, as a second image (pipeline/color_profiles.h).
+constexpr std::array kAllPlanesAndProfile{kAllPlanes[0],
+                                          kTableOf<kConstant<second_image_bytes, copy_second_image>>};
 
 // Arithmetic with a number or a second image.
 template <Arithmetic Op>
@@ -352,6 +357,13 @@ constexpr std::array kStages{
           .ports = {kPlanesAndColors, kColorPlanes},
           .infer = colormap_infer,
           .kernels = IMGPIPE_KERNELS(kToBytes, colormap)},
+    Stage{.name = "icc",
+          .summary = "colours of the ICC profile to sRGB",
+          .parameters = kIccParameters,
+          .ports = {kAllPlanesAndProfile, kAllPlanes},
+          .skip_reason = icc_skip_reason,
+          .infer = icc_infer,
+          .kernels = IMGPIPE_KERNELS(kSame, icc)},
     Stage{.name = "normalize",
           .summary = "tensor for a vision model",
           .parameters = kNormalizeParameters,

@@ -5,6 +5,7 @@
 #include "images/image.h"
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
+#include "pipeline/color_profiles.h"
 #include "pipeline/host/chained_run.h"
 
 namespace imgpipe {
@@ -25,8 +26,10 @@ void split_channels(const ConstHostView& from, const HostView& to) {
 ArrayJob::ArrayJob(const ArraySource& source, ArrayPlans& plans, const DecodeOptions& decode)
     : pixels_(source.pixels) {
   Shape image = pixels_.shape();
+  ImageHeader header;
   if (source.open) {
-    reader_ = source.open(decode);
+    reader_ = source.open(with_profile(decode, plans.stages()));
+    header = reader_->header();
     if (source.box) reader_ = make_box_reader(std::move(reader_), *source.box);
     image = reader_->header().shape;
   } else if (source.box) {
@@ -34,7 +37,7 @@ ArrayJob::ArrayJob(const ArraySource& source, ArrayPlans& plans, const DecodeOpt
     pixels_ = pixels_in(*source.box, pixels_);
     image = pixels_.shape();
   }
-  plan_ = plans.plan_for(image, source.flip);
+  plan_ = plans.plan_for(image, source.flip, header);
 }
 
 std::int64_t ArrayJob::needed_bytes(int threads) const {

@@ -8,6 +8,7 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
+#include "pipeline/color_profiles.h"
 #include "pipeline/memory_need.h"
 #include "pipeline/threads/fork_mutex.h"
 
@@ -67,18 +68,29 @@ bool ArrayPlans::channels_first() const {
   return (tensor ? tensor->layout : stages_.layout.value_or(TensorLayout::nhwc)) == TensorLayout::nchw;
 }
 
-std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for(const Shape& image, bool flip) {
-  if (auto kept = find(image, flip)) return kept;
-  auto plan = make(
-      image, flip ? flipped_ : stages_.stages);  // without the lock, so that threads make plans concurrently
-  keep({image, flip, plan, table_bytes_of(plan->plan)});
+std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for(const Shape& image, bool flip,
+                                                      const ImageHeader& header) {
+  const std::vector<StageRequest>& steps = flip ? flipped_ : stages_.stages;
+  std::vector<StageRequest> bound;
+  const SecondImage* profile = nullptr;
+  if (header.icc) {
+    bound = with_profile(steps, header);
+    const auto icc =
+        std::ranges::find(bound, "icc", [](const StageRequest& step) { return step.stage->name; });
+    if (icc != bound.end()) profile = icc->image.get();
+  }
+  if (auto kept = find(image, flip, profile)) return kept;
+  // Without the lock, so that threads make plans concurrently.
+  auto plan = make(image, profile != nullptr ? bound : steps);
+  keep({image, flip, profile, plan, table_bytes_of(plan->plan)});
   return plan;
 }
 
-std::shared_ptr<const ArrayPlan> ArrayPlans::find(const Shape& image, bool flip) {
+std::shared_ptr<const ArrayPlan> ArrayPlans::find(const Shape& image, bool flip, const SecondImage* profile) {
   const std::lock_guard lock(fork_mutex());
-  const auto found = std::ranges::find_if(
-      kept_, [&](const Entry& entry) { return entry.image == image && entry.flip == flip; });
+  const auto found = std::ranges::find_if(kept_, [&](const Entry& entry) {
+    return entry.image == image && entry.flip == flip && entry.profile == profile;
+  });
   if (found == kept_.end()) return nullptr;
   kept_.splice(kept_.begin(), kept_, found);
   return found->plan;
@@ -97,13 +109,14 @@ void ArrayPlans::keep(Entry entry) {
   }
 }
 
-std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for_box(const Shape& image, const Box& box) const {
+std::shared_ptr<const ArrayPlan> ArrayPlans::plan_for_box(const Shape& image, const Box& box,
+                                                          const ImageHeader& header) const {
   check_box(box, image);
   const auto text = [](std::int64_t number) { return std::to_string(number); };
   std::vector<StageRequest> stages = parse_stages("crop:" + text(box.width) + "x" + text(box.height) + "+" +
                                                   text(box.left) + "+" + text(box.top));
   stages.insert(stages.end(), stages_.stages.begin(), stages_.stages.end());
-  return make(image, stages);
+  return make(image, with_profile(stages, header));
 }
 
 std::shared_ptr<const ArrayPlan> ArrayPlans::make(const Shape& image,

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "images/codecs/codec.h"
 #include "images/tensor.h"
 #include "pipeline/jobs/box_reader.h"
 #include "pipeline/plan.h"
@@ -54,11 +55,14 @@ class ArrayPlans {
 
   // `flip`: mirrors the image horizontally before normalize, or at the end. Throws as make_plan(), and
   // Error(usage) for a shape without pixels.
-  [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for(const Shape& image, bool flip = false);
+  // `header`: of a file, whose profile icc steps read.
+  [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for(const Shape& image, bool flip = false,
+                                                          const ImageHeader& header = {});
 
   // Returns a plan that first crops the image to the box. It is not kept, because boxes rarely recur. Throws
   // as plan_for(), and Error(usage) for a box outside the image.
-  [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for_box(const Shape& image, const Box& box) const;
+  [[nodiscard]] std::shared_ptr<const ArrayPlan> plan_for_box(const Shape& image, const Box& box,
+                                                              const ImageHeader& header = {}) const;
 
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return stages_.stages; }
   // The sample type of the tensors that the stages make; none if they make images.
@@ -70,11 +74,13 @@ class ArrayPlans {
   struct Entry {
     Shape image;
     bool flip = false;
+    const SecondImage* profile = nullptr;  // the table of icc, which the plan holds
     std::shared_ptr<const ArrayPlan> plan;
     std::int64_t bytes = 0;
   };
 
-  [[nodiscard]] std::shared_ptr<const ArrayPlan> find(const Shape& image, bool flip);
+  [[nodiscard]] std::shared_ptr<const ArrayPlan> find(const Shape& image, bool flip,
+                                                      const SecondImage* profile);
   void keep(Entry entry);
   [[nodiscard]] std::shared_ptr<const ArrayPlan> make(const Shape& image,
                                                       std::span<const StageRequest> stages) const;

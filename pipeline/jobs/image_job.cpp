@@ -11,6 +11,7 @@
 #include "images/formats/preserved_metadata.h"
 #include "images/memory/available_memory.h"
 #include "kernels/stage.h"
+#include "pipeline/color_profiles.h"
 #include "pipeline/contrast_ranges.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/statistics/series_range.h"
@@ -63,16 +64,17 @@ std::int64_t ImageJob::opening_bytes() const {
 }
 
 void ImageJob::open() {
-  naming(files_.input_name, [&] { reader_ = open_reader(input_, settings_.decode); });
+  naming(files_.input_name,
+         [&] { reader_ = open_reader(input_, with_profile(settings_.decode, settings_.stages)); });
   header_ = reader_->header();
   decoded_by_library_ = reader_->decoder().empty();
 }
 
 void ImageJob::make_plan() {
   naming(files_.input_name, [&] {
-    image_.plan = std::make_shared<const Plan>(imgpipe::make_plan(settings_.stages, header_.shape,
-                                                                  settings_.fuse, settings_.decode.max_pixels,
-                                                                  format_info(files_.format).written_bits));
+    image_.plan = std::make_shared<const Plan>(
+        imgpipe::make_plan(with_profile(settings_.stages, header_), header_.shape, settings_.fuse,
+                           settings_.decode.max_pixels, format_info(files_.format).written_bits));
   });
   const bool cut_down = header_.bits_per_sample > 8 && is_byte(header_.shape.sample);
   depth_loss_ = cut_down               ? DepthLoss::at_reading
@@ -80,9 +82,16 @@ void ImageJob::make_plan() {
                                        : DepthLoss::none;
 }
 
+// Returns the name of a profile that the plan does not apply.
+std::string ImageJob::unapplied_profile() const {
+  const bool applied = std::ranges::any_of(
+      plan().operations, [](const Operation& operation) { return operation.stage->name == "icc"; });
+  return applied ? "" : header_.profile;
+}
+
 // Returns the metadata to preserve; sets lost_profile_ and lost_metadata_. The input file must still be held.
 std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
-  lost_profile_ = header_.profile;
+  lost_profile_ = unapplied_profile();
   if (!settings_.keep_metadata || image_.plan->tensor) return nullptr;
   ImageChanges use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
@@ -95,6 +104,7 @@ std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
     const bool resized = in.width != out.width || in.height != out.height;
     const Effect effect = operation.stage->effect;
     const bool revalues = makes_pixels(*operation.stage) && effect == Effect::values;
+    use.to_srgb = use.to_srgb || operation.stage->name == "icc";
     use.turned = use.turned || effect == Effect::turns;
     use.moved = use.moved || use.turned || effect == Effect::cuts;
     use.revalued = use.revalued || revalues;
@@ -112,7 +122,7 @@ void ImageJob::make_output() {
   has_alpha_ = shape.has_alpha();
   if (settings_.make_row_consumer) {
     output_shape_ = shape;
-    lost_profile_ = header_.profile;
+    lost_profile_ = unapplied_profile();
     consumer_ = naming(files_.input_name, [&] { return settings_.make_row_consumer(files_, plan()); });
     writer_ = std::move(consumer_.writer);
     return;
@@ -162,7 +172,7 @@ Outcome ImageJob::run(Engine& engine, Job job) {
 
 Image ImageJob::decode_by_library(Timeline& timeline) const {
   return naming(files_.input_name, [&] {
-    DecodeOptions options = settings_.decode;
+    DecodeOptions options = with_profile(settings_.decode, settings_.stages);
     if (decoded_by_library_) return Image();
     options.codec = CodecChoice::turbo;
     const std::unique_ptr<Reader> reader = open_reader(input_, options);

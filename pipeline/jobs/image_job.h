@@ -188,6 +188,7 @@ class ImageJob {
   [[nodiscard]] std::vector<ImageNote> notes() const;
 
  private:
+  [[nodiscard]] std::string unapplied_profile() const;
   [[nodiscard]] std::shared_ptr<const Metadata> preserved_metadata();
   [[nodiscard]] bool drops_alpha() const { return has_alpha_ && !output_shape_.has_alpha(); }
   void begin_output();

@@ -12,6 +12,7 @@
 #include "images/formats/codec_table.h"
 #include "images/formats/preserved_metadata.h"
 #include "images/text.h"
+#include "pipeline/color_profiles.h"
 #include "pipeline/decode_row.h"
 
 namespace imgpipe {
@@ -154,7 +155,7 @@ void InputJob::open_stream() {
   skip_to(range_.first);
   const bool several = stack_ && !is_last(range_.first);
   naming(name_of(range_.first), [&] {
-    first_header_ = open_reader(*image_, settings_.decode)->header();
+    first_header_ = header_of(*image_);
     const Plan plan = plan_of(first_header_);
     check_page(first_header_, plan);
     // The size of a stack of several images is not known in advance.
@@ -177,9 +178,13 @@ void InputJob::throw_missing_pages() const {
          [&] { throw missing_pages_error(request_->selection, list_->stream()->images()); });
 }
 
+ImageHeader InputJob::header_of(const InputFile& page) const {
+  return open_reader(page, with_profile(settings_.decode, checked_stages_))->header();
+}
+
 Plan InputJob::plan_of(const ImageHeader& header) const {
-  return make_plan(checked_stages_, header.shape, settings_.fuse, settings_.decode.max_pixels,
-                   format_info(files_.format).written_bits);
+  return make_plan(with_profile(checked_stages_, header), header.shape, settings_.fuse,
+                   settings_.decode.max_pixels, format_info(files_.format).written_bits);
 }
 
 void InputJob::check_page(const ImageHeader& header, const Plan& plan) {
@@ -196,7 +201,7 @@ void InputJob::check_pages() {
     naming(name_of(number), [&] {
       const InputFile page = list_->page(number - 1, Pages::Part::front);
       check_memory(static_cast<std::int64_t>(page.bytes().size()), max_bytes_);
-      const ImageHeader header = open_reader(page, settings_.decode)->header();
+      const ImageHeader header = header_of(page);
       if (number == range_.first) first_header_ = header;
       if (checked_ != header.shape) {
         const Plan plan = plan_of(header);

@@ -131,6 +131,7 @@ class InputJob {
   void throw_missing_pages() const;
   void check_pages();
   void check_page(const ImageHeader& header, const Plan& plan);
+  [[nodiscard]] ImageHeader header_of(const InputFile& page) const;
   [[nodiscard]] Plan plan_of(const ImageHeader& header) const;
   [[nodiscard]] std::int64_t max_bytes_in_stack(const InputFile& page, const Shape& output) const;
   void check_outputs();

@@ -8,6 +8,7 @@
 #include "images/formats/codec_table.h"
 #include "images/memory/available_memory.h"
 #include "pipeline/coded_image.h"
+#include "pipeline/color_profiles.h"
 #include "pipeline/error_of.h"
 
 namespace imgpipe {
@@ -46,14 +47,16 @@ class LaneBatches::Run {
     LaneBatchImage& image = images_[i];
     image.error = error_of([&] {
       const ArraySource& source = image.source;
+      ImageHeader header;
       Shape shape = source.pixels.empty() ? image.device_pixels.shape() : source.pixels.shape();
       if (source.open) {
-        readers_[i] = source.open(request_.decode);
-        shape = readers_[i]->header().shape;
+        readers_[i] = open_file(source);
+        header = readers_[i]->header();
+        shape = header.shape;
         if (open_images_++ >= kMaxOpenImages || (source.is_on_disk && source.is_on_disk())) close(i);
       }
-      image.plan =
-          source.box ? request_.plans->plan_for_box(shape, *source.box) : request_.plans->plan_for(shape);
+      image.plan = source.box ? request_.plans->plan_for_box(shape, *source.box, header)
+                              : request_.plans->plan_for(shape, false, header);
     });
     if (!image.error) return;
     image.plan.reset();
@@ -98,8 +101,12 @@ class LaneBatches::Run {
     if (images_[i].source.close) images_[i].source.close();
   }
 
+  [[nodiscard]] std::unique_ptr<Reader> open_file(const ArraySource& source) const {
+    return source.open(with_profile(request_.decode, request_.plans->stages()));
+  }
+
   void reopen(std::size_t i) {
-    readers_[i] = images_[i].source.open(request_.decode);
+    readers_[i] = open_file(images_[i].source);
     if (readers_[i]->header().shape != images_[i].plan->plan.input)
       throw Error(ErrorKind::input, "the file was changed while it was read");
   }

@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=$1
-fuzzers=(archive decode exif info jpeg_pair metadata options plan stream tiff webp)
+fuzzers=(archive decode exif icc info jpeg_pair metadata options plan stream tiff webp)
 empty_target='extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }'
 if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
     clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null 2>/dev/null; then

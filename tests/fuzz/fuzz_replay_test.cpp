@@ -26,6 +26,7 @@ int fuzz_decode(const std::uint8_t* data, std::size_t size);
 int fuzz_exif(const std::uint8_t* data, std::size_t size);
 int fuzz_info(const std::uint8_t* data, std::size_t size);
 int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
+int fuzz_icc(const std::uint8_t* data, std::size_t size);
 int fuzz_metadata(const std::uint8_t* data, std::size_t size);
 int fuzz_options(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
@@ -213,6 +214,12 @@ TEST(FuzzReplay, Metadata) {
     writer->write_rows(image.untyped_view());
     replay_mutated(fuzz_metadata, writer->finish().joined(), kSanitized ? 500 : 2000, random);
   }
+}
+
+TEST(FuzzReplay, Icc) {
+  std::mt19937 random(12);
+  for (const auto& path : files_below(std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds/icc"))
+    replay_mutated(fuzz_icc, load(path), kSanitized ? 30 : 200, random);
 }
 
 TEST(FuzzReplay, Info) {

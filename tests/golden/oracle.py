@@ -30,6 +30,7 @@ from math import isqrt
 from canvas_oracle import channel, crop, flatten, over, pad, rgb
 from colormaps import COLORMAPS
 from filter_oracle import FILTERS
+from icc_oracle import icc
 from plane import Plane, Refused, bits_of, half_up, has_alpha, single, white_of
 from resize_oracle import resize
 from tensor_oracle import normalize
@@ -502,6 +503,7 @@ STAGES = {
     "brightness": (brightness, ["0", "0.7", "1.3", "2.000001", "100"]),
     "saturation": (saturation, ["0", "0.3", "0.999999", "1.3", "7.654321", "100"]),
     "colormap": (colormap, ["viridis", "magma", "turbo"]),
+    "icc": (icc, ["srgb", "srgb:relative", "srgb:saturation"]),
     # float16 that overflows, and float16 below the least normal one.
     "normalize": (normalize, ["clip", "imagenet:dtype=float16:formula=totensor", "siglip:dtype=bfloat16:layout=nhwc",
                               "clip:layout=nhwc:formula=torchvision-v2", "imagenet:formula=transformers-fused",
@@ -515,7 +517,7 @@ ONLY_OF_16 = ["threshold:40000"]
 # Cases whose results are too large for golden files: they have digests instead.
 ONLY_OF_PATTERNS = ["pad:80x80:white", "pad:131x130:#c0ffee40:right"]
 # Stages that get alpha as the last plane. No others run on images with alpha.
-WITH_ALPHA = ["rgb", "flatten", "channel", "over", "resize", "crop", "pad", "colormap"]
+WITH_ALPHA = ["rgb", "flatten", "channel", "over", "resize", "crop", "pad", "colormap", "icc"]
 # Lists of several steps.
 CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
           "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",

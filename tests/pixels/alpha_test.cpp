@@ -84,7 +84,8 @@ Steps of_alpha(const Steps& steps) {
   Steps left;
   for (const StageRequest& step : steps) {
     const Port &in = step.stage->ports.in.front(), &out = step.stage->ports.out.front();
-    const bool all_planes = in.alpha && in.layout == out.layout;
+    // icc gets alpha because that may be an ink; otherwise it copies it.
+    const bool all_planes = in.alpha && in.layout == out.layout && step.stage->name != "icc";
     if (all_planes) left.push_back(step);
     if (step.said == ":to=8") left.push_back(parse_stages("depth:8").front());
     if (step.said == ":to=16") left.push_back(parse_stages("depth:16").front());

@@ -1,13 +1,19 @@
 #include "tests/support/second_images.h"
 
+#include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <span>
 #include <tuple>
 
 #include "images/image.h"
+#include "kernels/icc/icc.h"
+#include "kernels/stage.h"
+#include "pipeline/color_profiles.h"
 #include "pipeline/plan.h"
 #include "pipeline/second_images.h"
+#include "tests/support/profiles.h"
 
 namespace imgpipe::test {
 namespace {
@@ -38,9 +44,43 @@ Image pattern(const Shape& shape) {
   return image;
 }
 
+std::shared_ptr<const SecondImage> grid_table(std::int32_t points) {
+  IccHead head;
+  head.rule = IccRule::grid;
+  head.inputs = 3;
+  head.points = points;
+  auto made = std::make_shared<SecondImage>(SecondImage{.name = "grid"});
+  made->planes.resize(sizeof head);
+  std::memcpy(made->planes.data(), &head, sizeof head);
+  for (std::int32_t i = 0; i < 3 * points * points * points; ++i) {
+    const auto node = static_cast<std::uint16_t>(i * i * 7919 + i * 40503);
+    made->planes.push_back(static_cast<std::byte>(node & 0xFF));
+    made->planes.push_back(static_cast<std::byte>(node >> 8));
+  }
+  return made;
+}
+
+std::shared_ptr<const SecondImage> profile_table_of(std::string_view name, int color_channels) {
+  static const auto grey = profile_table(make_profile("GRAY", {{"kTRC", curve({563})}}), 0);
+  static const auto matrix = profile_table(adobe_profile(), 0);
+  static const auto grid = grid_table(4), cube = grid_table(2);
+  return color_channels == 1 ? grey : name == "matrix" ? matrix : name == "grid" ? grid : cube;
+}
+
 }  // namespace
 
+bool is_profile_table(std::string_view name) {
+  return std::ranges::find(kProfileTables, name) != kProfileTables.end();
+}
+
+std::shared_ptr<const SecondImage> named_profile_table(const Stage& stage, const Parameters& parameters) {
+  if (stage.name != "icc") return nullptr;
+  const std::string_view name = kProfileTables[static_cast<std::size_t>(parameters[1])];
+  return std::make_shared<const SecondImage>(SecondImage{.name = std::string(name)});
+}
+
 std::shared_ptr<const SecondImage> second_image(const std::string& name, const FrameType& in) {
+  if (is_profile_table(name)) return profile_table_of(name, in.color_channels);
   using Key = std::tuple<std::string, std::int64_t, std::int64_t, int, Sample>;
   static std::mutex mutex;
   static std::map<Key, std::shared_ptr<const SecondImage>> made;
@@ -66,6 +106,7 @@ std::vector<StageRequest> steps_for(std::string_view list, const Shape& input) {
 std::vector<StageRequest> steps_for(std::vector<StageRequest> steps, const Shape& input) {
   for (std::size_t i = 0; i < steps.size(); ++i) {
     StageRequest& step = steps[i];
+    if (!step.image) step.image = named_profile_table(*step.stage, step.parameters);
     if (!step.image) continue;
     const Plan before = make_plan(std::span(steps).first(i), input);
     step.image = second_image(step.image->name, frame_type_of(before.output));

@@ -25,8 +25,9 @@ Parameters second_of(const Stage& first, const Parameters& both) {
   return second;
 }
 
-bool is_possible(const Stage& stage, const FrameType& type, const Parameters& parameters) {
+bool is_possible(const Stage& stage, const FrameType& type, Parameters parameters) {
   FrameType out = type;
+  if (stage.name == "icc") parameters = with_second_image(parameters, type);
   if (parameters.image != nullptr && parameters.image->name == "same" && type.color_channels == 1)
     return false;
   const bool fits = stage.infer == nullptr || stage.infer(type, parameters, out).empty();
@@ -109,7 +110,9 @@ std::vector<StageCase> cases_of(const Stage& stage) {
   std::vector<std::string> steps = golden_cases(stage.name);
   if (stage.name == "depth") steps.insert(steps.begin(), kDepthOfFloats);
   for (const std::string& step : steps) {
-    const StageRequest request = parse_stages(step).front();
+    StageRequest request = parse_stages(step).front();
+    if (!request.image) request.image = named_profile_table(stage, request.parameters);
+    request.parameters.image = request.image.get();
     cases.push_back({step, request.parameters, request.image});
   }
   return cases;

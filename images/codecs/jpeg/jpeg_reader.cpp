@@ -37,6 +37,11 @@ void on_progress(j_common_ptr info) {
 }
 
 // Adobe stores CMYK inverted and writes an APP14 marker; without that marker, 255 is full ink.
+void copy_inks(const JSAMPLE* in, Sample8* out, std::int64_t width, bool inverted) {
+  const unsigned flip = inverted ? 255U : 0U;
+  for (std::int64_t i = 0; i < 4 * width; ++i) out[i] = static_cast<Sample8>(in[i] ^ flip);
+}
+
 void cmyk_to_rgb(const JSAMPLE* in, Sample8* out, std::int64_t width, bool inverted) {
   const unsigned flip = inverted ? 0U : 255U;
   for (std::int64_t x = 0; x < width; ++x, in += 4, out += 3) {
@@ -162,6 +167,8 @@ class JpegReader final : public LibraryJpeg {
     }
     header_.shape = {decoder_.image_width, decoder_.image_height,
                      decoder_.out_color_space == JCS_GRAYSCALE ? 1 : 3};
+    header_.inks = options.inks && decoder_.out_color_space == JCS_CMYK;
+    if (header_.inks) header_.shape.channels = 4;
     if (as_pillow_ &&
         (pillow_header_.width != header_.shape.width || pillow_header_.height != header_.shape.height))
       throw Error(ErrorKind::input, "JPEG: contradictory frame headers");
@@ -222,8 +229,9 @@ class JpegReader final : public LibraryJpeg {
       while (jpeg_read_scanlines(&decoder_, &row, 1) != 1) {
         if (!has_more_input()) return false;
       }
-      if (cmyk_row_ != nullptr)
-        cmyk_to_rgb(cmyk_row_, rows.row(y), rows.width, as_pillow_ || decoder_.saw_Adobe_marker != 0);
+      if (cmyk_row_ == nullptr) continue;
+      const bool inverted = as_pillow_ || decoder_.saw_Adobe_marker != 0;
+      (header_.inks ? copy_inks : cmyk_to_rgb)(cmyk_row_, rows.row(y), rows.width, inverted);
     }
     return true;
   }

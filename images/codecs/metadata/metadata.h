@@ -122,6 +122,7 @@ struct ImageChanges {
   bool turned = false;                         // by a stage: flip, rotate
   std::string_view reshaped{};                 // why the shape changes: "image size changed"; or empty
   bool revalued = false;                       // a stage changes sample values: contrast, gray, median
+  bool to_srgb = false;                        // a stage converts the colours to sRGB: icc
   bool whole_stack = true;                     // all pages of the file are written, in order, to one file
   std::string_view file_name{};                // of the input, without directories; empty: unknown
 };

@@ -76,6 +76,8 @@ class PsdReader final : public Reader {
     header_.bits_per_sample = static_cast<int>(psd_.depth);
     header_.shape = {psd_.width, psd_.height, (color ? 3 : 1) + (alpha ? 1 : 0),
                      decoded_sample(header_.bits_per_sample, options.max_bits)};
+    header_.inks = options.inks && psd_.mode == PsdMode::cmyk && !alpha;
+    if (header_.inks) header_.shape.channels = 4;
     if (!psd_.profile.empty()) header_.profile = profile_name(psd_.profile);
     check_header(header_.shape, options);
     check_plausible(psd_.row_bytes * psd_.height * psd_.colors(), file.size(), kBestRatio);
@@ -224,6 +226,10 @@ class PsdReader final : public Reader {
     const auto palette = [&](std::size_t c) {
       return static_cast<T>(big_endian(psd_.palette, 256 * c + pixel[0], 1));  // palettes are 8-bit
     };
+    if (header_.inks) {
+      for (std::size_t c = 0; c < 4; ++c) out[c] = valid ? static_cast<T>(kMost - pixel[c]) : kMissing;
+      return;
+    }
     for (std::size_t c = 0; c < 3; ++c) {
       if (psd_.mode == PsdMode::rgb) out[c] = pixel[c];
       if (psd_.mode == PsdMode::indexed) out[c] = valid ? palette(c) : kMissing;

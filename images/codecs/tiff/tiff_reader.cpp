@@ -57,6 +57,7 @@ class TiffReader final : public Reader {
       throw Error(ErrorKind::input, "TIFF: " + page_.bands_needed);
     header_.format = Format::tiff;
     header_.shape = rows_.shape();
+    header_.inks = rows_.inks();
     header_.bits_per_sample = page_.shown == TiffColor::palette ? 8 : page_.bits;
     if (page_.type) header_.sample_format = format_of(*page_.type);
     header_.orientation = page_.orientation;

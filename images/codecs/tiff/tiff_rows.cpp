@@ -26,17 +26,22 @@ T straight(T value, T alpha) {
   return static_cast<T>(std::min<std::uint64_t>((value * kMost + alpha / 2U) / alpha, kMost));
 }
 
+bool keeps_inks(const TiffPage& page, const DecodeOptions& options) {
+  return options.inks && page.shown == TiffColor::cmyk && page.alpha == TiffAlpha::none;
+}
+
 }  // namespace
 
 Shape tiff_shape(const TiffPage& page, const DecodeOptions& options) {
   const bool color = page.shown != TiffColor::white_is_zero && page.shown != TiffColor::black_is_zero;
-  return {page.width, page.height, (color ? 3 : 1) + (page.alpha != TiffAlpha::none ? 1 : 0),
+  const bool fourth = page.alpha != TiffAlpha::none || keeps_inks(page, options);
+  return {page.width, page.height, (color ? 3 : 1) + (fourth ? 1 : 0),
           page.type ? SampleConversion(kName, *page.type, page.big_endian, options).sample()
                     : decoded_sample(page.bits, options.max_bits)};
 }
 
 TiffRows::TiffRows(const TiffPage& page, const DecodeOptions& options)
-    : page_(page), shape_(tiff_shape(page, options)) {
+    : page_(page), shape_(tiff_shape(page, options)), inks_(keeps_inks(page, options)) {
   constexpr bool kBigEndian = std::endian::native == std::endian::big;
   // Undoing a predictor makes samples in the host's byte order.
   if (page.type)
@@ -157,6 +162,10 @@ void TiffRows::convert_to(const std::uint16_t* line, std::int64_t pixels, T* out
         out[0] = static_cast<T>(kMost - scaled<T>(line[source[0]]));
         break;
       case TiffColor::cmyk:
+        if (inks_) {
+          for (int c = 0; c < 4; ++c) out[c] = scaled<T>(line[c]);
+          break;
+        }
         for (int c = 0; c < 3; ++c) {
           out[c] =
               product(static_cast<T>(kMost - scaled<T>(line[c])), static_cast<T>(kMost - scaled<T>(line[3])));

@@ -22,6 +22,8 @@ class TiffRows {
   TiffRows(const TiffPage& page, const DecodeOptions& options);
 
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+  // Whether the four channels are inks (ImageHeader::inks).
+  [[nodiscard]] bool inks() const noexcept { return inks_; }
 
   // Returns the number of 16-bit elements in `line` for convert(): a row of a cell, plus, with a predictor,
   // an unpredicted row of a chunk (two with the floating-point predictor).
@@ -52,7 +54,8 @@ class TiffRows {
 
   const TiffPage& page_;
   Shape shape_;
-  bool plain_ = false;                          // the samples are the pixels
+  bool plain_ = false;  // the samples are the pixels
+  bool inks_ = false;
   bool swapped_ = false;                        // 16 or 32 bits in the other byte order
   std::optional<SampleConversion> conversion_;  // of TiffPage::type
   bool gathers_all_ = false;                    // with it: each pixel has its samples in order
