@@ -7,6 +7,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::array kBriefTexts{
+    BriefText{"also", "Write a further result of the same image"},
     BriefText{"block", "CUDA threads per block, a multiple of 32"},
     BriefText{"calibrate", "Measure from which image size auto uses the GPU"},
     BriefText{"channels", "Channels, from 1 (grey) to 4 (RGBA)"},

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view kNotInPresets[] = {
     "preset",    "write-preset", "output",     "tensor", "files-from", "report",  "json",    "trace",
     "histogram", "keep-stages",  "failed-out", "shard",  "balance",    "dry-run", "version", "help"};
-constexpr std::string_view kRepeated[] = {"preset", "report", "include", "exclude", "image", "image-stages"};
+constexpr std::string_view kRepeated[] = {"also", "preset", "report", "include", "exclude", "image", "image-stages"};
 
 }  // namespace
 

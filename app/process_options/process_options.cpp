@@ -10,6 +10,7 @@
 #include "app/options/sizes.h"
 #include "app/standard_streams.h"
 #include "images/files/file.h"
+#include "kernels/stage.h"
 #include "pipeline/device.h"
 #include "pipeline/plan.h"
 #include "pipeline/threads/host_threads.h"
@@ -44,6 +45,32 @@ std::vector<NamedImage> read_images(const Parser& parser) {
   return images;
 }
 
+bool is_name_of_result(const std::string& name) {
+  return std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+std::vector<AlsoStages> read_also(const Parser& parser, const StagePresets& presets) {
+  std::vector<AlsoStages> results;
+  for (const std::string& text : parser.texts("also")) {
+    auto [name, list] = named_value("also", text);
+    const std::string option = "--also " + printable(name);
+    if (!is_name_of_result(name)) usage(option + ": a name consists of letters, digits, - and _");
+    if (name == kMainResult) usage(option + ": is the name of the result of --stages; use another name");
+    if (std::ranges::find(results, name, &AlsoStages::name) != results.end()) usage(option + ": given twice");
+    naming(option, [&, &list = list, &name = name] {
+      const RangedList ranged = with_ranges(list, presets);
+      if (!ranged.of_series.empty()) usage("range=series is only possible in --stages");
+      std::vector<StageRequest> steps = parse_stages(ranged.list, presets);
+      if (!steps.empty() && steps.back().stage->tensor != nullptr)
+        usage(std::string(steps.back().stage->name) + " makes a tensor, which only --stages can");
+      results.push_back({std::move(name), std::move(list), std::move(steps)});
+    });
+  }
+  return results;
+}
+
 StageOptions read_stages(const Parser& parser) {
   StageOptions stages;
   stages.list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
@@ -53,6 +80,7 @@ StageOptions read_stages(const Parser& parser) {
   RangedList ranged = with_ranges(stages.list, presets);
   stages.steps = parse_stages(ranged.list, presets);
   stages.series_steps = std::move(ranged.of_series);
+  stages.also = read_also(parser, presets);
   stages.images = read_images(parser);
   return stages;
 }
@@ -76,6 +104,8 @@ void read_name(const Parser& parser, ProcessOptions& options) {
   options.output.name->check_format(options.output.format);
   // The ending selects the format like --format; reports and the digest use it.
   if (!options.output.format) options.output.format = format_by_ending(parser.text("name"));
+  if (options.output.name->has("also") && options.stages.also.empty())
+    usage("--name: {also} needs --also NAME=STAGES");
   const bool has_page = options.output.name->has(kPageField);
   if (has_page && !options.pages) usage("--name: {page} needs --pages; add --pages all");
   if (options.pages) options.pages->named = has_page && !options.pages->alone;
@@ -100,6 +130,7 @@ void read_tensor(const Parser& parser, ProcessOptions& options) {
       {"output", "FILE is the only output"},
       {"name", "FILE is the only output"},
       {"format", "the extension of FILE selects the format"},
+      {"also", "FILE is the only output"},
       {"update", "FILE is always written whole"},
       {"skip-existing", "FILE is always written whole"},
       {"shard", "give each process a separate FILE and --files-from"}};
@@ -175,10 +206,15 @@ std::vector<std::string> read_paths(const Parser& parser) {
 // Loads the second images of the steps.
 void load_images(ProcessOptions& options) {
   StageOptions& stages = options.stages;
-  stages.image_warnings = load_second_images(stages.steps, {.named = stages.images,
-                                                            .decode = options.decode,
-                                                            .presets = StagePresets(stages.parameter_options),
-                                                            .threads = options.execution.threads});
+  std::vector<StageBranch> branches{{"", std::move(stages.steps)}};
+  for (AlsoStages& also : stages.also) branches.push_back({"--also " + also.name, std::move(also.steps)});
+  stages.image_warnings = load_second_images(branches, {.named = stages.images,
+                                                        .decode = options.decode,
+                                                        .presets = StagePresets(stages.parameter_options),
+                                                        .threads = options.execution.threads});
+  stages.steps = std::move(branches.front().steps);
+  for (std::size_t i = 0; i < stages.also.size(); ++i)
+    stages.also[i].steps = std::move(branches[i + 1].steps);
 }
 
 }  // namespace

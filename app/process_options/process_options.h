@@ -25,18 +25,30 @@ class Parser;
 inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
 inline constexpr Choices<bool, 2> kSync{{{"yes", true}, {"no", false}}};
 
+// --also NAME=STAGES: a further result of the decoded image.
+struct AlsoStages {
+  std::string name;
+  std::string list;  // as given
+  std::vector<StageRequest> steps;
+};
+
+// The name of the result of --stages in names with {also}.
+inline constexpr std::string_view kMainResult = "main";
+
 // --stages, and the options that set parameters of stages.
 struct StageOptions {
   std::vector<StageRequest> steps;
   std::string list;                            // as given
   std::vector<std::size_t> series_steps;       // indices into `steps` whose range covers all pages
   std::vector<OptionValue> parameter_options;  // as given, or their defaults
+  std::vector<AlsoStages> also;
   std::vector<NamedImage> images;              // --image and --image-stages
   std::vector<std::string> image_warnings;     // about damage in images that steps read
 };
 
 struct OutputOptions {
   std::string path;
+  std::vector<std::string> also;     // single image: the paths of the results of --also
   std::optional<NameTemplate> name;  // --name, for files in the directory OUTPUT
   bool is_tensor = false;            // --tensor: `path` is one file with the tensors of all inputs
   bool is_archive = false;           // the inputs are archives, and so are the outputs

@@ -38,6 +38,9 @@ std::vector<ParameterOption> make_parameter_options() {
 
 std::vector<OptionRow> action_rows() {
   return {
+      {"Processing", "also", "NAME=STAGES", nullptr,
+       "A further result: STAGES on the decoded image, like those of --stages, into the file OUTPUT with .NAME "
+       "before its extension, or where {also} in --name puts it; may be repeated"},
       {"Processing", "image", "NAME=FILE", nullptr,
        "An image that steps of --stages read by this name, as in subtract:NAME; may be repeated"},
       {"Processing", "image-stages", "NAME=STAGES", nullptr,

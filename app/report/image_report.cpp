@@ -229,6 +229,12 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
                     (alone ? ", page " + std::to_string(options.pages->first) : "") + ": " +
                     contents_text(facts, false) + " -> " + printable(options.output.path) + ": " +
                     contents_text(facts, true) + "\n";
+  for (const AlsoFacts& also : facts.also) {
+    RunFacts result = facts;
+    result.output = also.shape;
+    result.tensor.reset();
+    out += "also:   " + printable(also.path) + ": " + contents_text(result, true) + "\n";
+  }
   if (facts.depth_loss != DepthLoss::none)
     out +=
         "depth:  " + depth_warning(facts.depth_loss, facts.input.bits_per_sample, facts.output_format) + "\n";

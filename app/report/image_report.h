@@ -57,6 +57,13 @@ struct PageFacts {
   bool same_input = true, same_output = true;  // all pages have the same shape
 };
 
+// A written result of --also.
+struct AlsoFacts {
+  std::string name, path;
+  Shape shape{1, 1, 1};
+  std::int64_t bytes = 0;
+};
+
 struct RunFacts {
   const ProcessOptions* options = nullptr;
   std::string command{};  // quoted for a shell
@@ -66,6 +73,7 @@ struct RunFacts {
   Shape output{};
   std::optional<TensorType> tensor{};  // if the output is one; `output` is then its source image
   std::int64_t output_bytes = 0;
+  std::vector<AlsoFacts> also{};  // of several pages: of all pages, with the first page's shape
   DepthLoss depth_loss = DepthLoss::none;
   std::vector<std::string> warnings{};
   std::optional<PageFacts> pages{};  // if set, `input` and `output` are those of the first page
