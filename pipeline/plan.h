@@ -83,13 +83,14 @@ struct Plan {
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                              int max_bits = 16);
 
-// Plans one interleaved result for each branch, in order, all from one decoded image. Operations that a branch
-// has in common with the start of an earlier one run once. Nothing is fused. Throws as make_plan() does, with a
-// message that begins with the name of the branch, and Error(usage) if there are none.
+// Plans one interleaved result for each branch, in order, all from one decoded image. Operations that a
+// branch has in common with the start of an earlier one run once. Nothing is fused. Throws as make_plan()
+// does, with a message that begins with the name of the branch, and Error(usage) if there are none.
 [[nodiscard]] Plan make_branched_plan(std::span<const StageBranch> branches, const Shape& input,
                                       std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                                       int max_bits = std::numeric_limits<int>::max());
-// The same for lists of stages without second images, by parse_branches(). Throws also as parse_stages() does.
+// The same for lists of stages without second images, by parse_branches(). Throws also as parse_stages()
+// does.
 [[nodiscard]] Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
                                       std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max());
 

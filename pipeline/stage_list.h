@@ -86,8 +86,8 @@ struct StageBranch {
 // values, for an empty list or name, an unknown stage or parameter, and a missing or invalid value.
 [[nodiscard]] std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets = {});
 
-// Returns the steps of each list, named "list 2, 'gray'". Throws as parse_stages() does; the message names the
-// list.
+// Returns the steps of each list, named "list 2, 'gray'". Throws as parse_stages() does; the message names
+// the list.
 [[nodiscard]] std::vector<StageBranch> parse_branches(std::span<const std::string_view> lists);
 
 // Returns the stage for a name, or for another program's name for it ("blur" for gauss); nullptr if unknown.

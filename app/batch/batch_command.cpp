@@ -278,8 +278,8 @@ class BatchRun {
     for (std::size_t i = 0; i < files_.files.size(); ++i) {
       if (!is_done_[i] || files_.files[i].output == kStandardStream) continue;
       const auto of_pages = last_outputs_.find(i);
-      const std::vector<std::string> written = of_pages == last_outputs_.end() ? output_paths(files_.files[i])
-                                                                               : std::vector{of_pages->second};
+      const std::vector<std::string> written =
+          of_pages == last_outputs_.end() ? output_paths(files_.files[i]) : std::vector{of_pages->second};
       done.insert(done.end(), written.size(), &files_.files[i]);
       outputs.insert(outputs.end(), written.begin(), written.end());
     }

@@ -35,7 +35,8 @@ void choose_device_without_lanes(BatchSettings& settings, const ExecutionOptions
   const DeviceChoice choice = choose_device(execution.device);
   const int asked_jobs = execution.jobs;
   if (choice.backend != Backend::cuda) {
-    if (!choice.backend) settings.device_note = "auto chose cpu (" + what + " use cuda only with --device cuda)";
+    if (!choice.backend)
+      settings.device_note = "auto chose cpu (" + what + " use cuda only with --device cuda)";
     names = use_devices(settings, choose_device(choice.backend == Backend::reference ? "reference" : "cpu"),
                         calibrated_costs);
     return;

@@ -13,9 +13,9 @@
 namespace imgpipe {
 
 struct NamedInput {
-  std::string path;         // to open; "-" is stdin, which has no name
-  std::string tree;         // path below OUTPUT if OUTPUT mirrors the directories of the inputs
-  std::int64_t number = 1;  // position in the sorted list, from 1
+  std::string path;           // to open; "-" is stdin, which has no name
+  std::string tree;           // path below OUTPUT if OUTPUT mirrors the directories of the inputs
+  std::int64_t number = 1;    // position in the sorted list, from 1
   std::string also = "main";  // the value of {also}
 };
 

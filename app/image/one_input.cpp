@@ -135,7 +135,9 @@ ProcessOptions with_output_file(ProcessOptions options) {
     return options;
   }
   if (!goes_into_directory(options)) {
-    options.output.also = also_outputs(options, {}, options.output.path);
+    PlacedOutputs outputs = place_outputs(options, nullptr, {});
+    options.output.path = std::move(outputs.main.path);
+    options.output.also = std::move(outputs.also);
     return options;
   }
   const bool is_stream = options.input.path == kStandardStream;
@@ -153,11 +155,9 @@ ProcessOptions with_output_file(ProcessOptions options) {
       options.output.name ? *options.output.name : NameTemplate::preset(options.input.recursive);
   const std::string tree = is_stream ? "" : tree_of_input(options.input.path);
   options.output.is_positional = false;
-  const NamedInput input{options.input.path, tree};
-  const PlacedOutput output =
-      name.place(options.output.path, input, options.output.format, page_field_value(options));
-  options.output.also = also_outputs(options, input, output.path);
-  std::string directory = std::exchange(options.output.path, output.path);
+  PlacedOutputs outputs = place_outputs(options, &name, {options.input.path, tree});
+  options.output.also = std::move(outputs.also);
+  std::string directory = std::exchange(options.output.path, std::move(outputs.main.path));
   // A name may contain directories. If {page} is in one of them, take the last directory common to all pages.
   const bool named_pages = options.pages && options.pages->named;
   if (named_pages) {
@@ -176,10 +176,10 @@ int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   if (options.dry_run) {
     FilesInUse in_use;
     if (!is_left) check_paths(options, format, in_use);
-    print_text((is_left ? "0 to do, 1 skipped"
-                        : input_name(options.input.path) + " -> " + outputs_text(options) +
-                              "\n1 to do, 0 skipped") +
-               ", stages " + options.stages.list + "\n");
+    print_text(
+        (is_left ? "0 to do, 1 skipped"
+                 : input_name(options.input.path) + " -> " + outputs_text(options) + "\n1 to do, 0 skipped") +
+        ", stages " + options.stages.list + "\n");
     return kExitDone;
   }
   if (is_left) {

@@ -18,10 +18,10 @@
 namespace imgpipe {
 
 struct BatchFile {
-  std::string input;   // path
-  std::string name;    // as in --files-from with the same INPUTs
-  std::string tree;    // path below OUTPUT, except for the ending
-  std::string output;  // path, with {page} if --name has it (pipeline/jobs/name_segments.h)
+  std::string input;             // path
+  std::string name;              // as in --files-from with the same INPUTs
+  std::string tree;              // path below OUTPUT, except for the ending
+  std::string output;            // path, with {page} if --name has it (pipeline/jobs/name_segments.h)
   std::vector<AlsoFile> also{};  // the outputs of --also, likewise
   Format format = Format::png;
   Provenance made_of{};        // source and options of the output; the content hash is not known yet

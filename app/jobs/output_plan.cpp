@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include <sys/stat.h>
 
@@ -55,16 +56,15 @@ class OutputPlan {
         file.format = options_.output.format.value_or(Format::png);
         continue;
       }
-      const PlacedOutput output = name_.place(options_.output.path, {file.input, file.tree, ++number},
-                                              options_.output.format, page_field_value(options_));
-      file.output = output.path;
-      file.format = output.format;
+      PlacedOutputs outputs = place_outputs(options_, &name_, {file.input, file.tree, ++number});
+      file.output = std::move(outputs.main.path);
+      file.format = outputs.main.format;
       const auto [hashes, fresh] = option_hashes_.try_emplace(file.format);
       if (fresh)
         hashes->second = {options_hash(options_, file.format), also_option_hashes(options_, file.format)};
       file.made_of.options = hashes->second.main;
       file.also.clear();
-      for (std::string& path : also_outputs(options_, {file.input, file.tree, number}, file.output))
+      for (std::string& path : outputs.also)
         file.also.push_back({std::move(path), hashes->second.also[file.also.size()]});
       for (const std::string& path : output_paths(file)) check_length(path);
     }
@@ -137,7 +137,8 @@ class OutputPlan {
         for (fs::path above = fs::path(output).parent_path();
              above.string().size() > options_.output.path.size(); above = above.parent_path()) {
           if (const auto writer = writers.find(above.string()); writer != writers.end())
-            throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a directory");
+            throw Error(ErrorKind::usage,
+                        printable(writer->first) + ": would be both a file and a directory");
         }
       }
       if (existing.empty()) continue;
@@ -178,19 +179,21 @@ bool has_page_files(const ProcessOptions& options, Format format) {
          (options.pages->named || !holds_pages(format));
 }
 
-std::vector<std::string> also_outputs(const ProcessOptions& options, const NamedInput& input,
-                                      const std::string& output) {
-  std::vector<std::string> outputs;
-  for (const AlsoStages& also : options.stages.also) {
+PlacedOutputs place_outputs(const ProcessOptions& options, const NameTemplate* preset,
+                            const NamedInput& input) {
+  const OutputOptions& output = options.output;
+  const NameTemplate* const names = output.name ? &*output.name : preset;
+  const auto place = [&](const std::string& also) {
     NamedInput named = input;
-    named.also = also.name;
-    const bool is_named = options.output.name && options.output.name->has("also");
-    outputs.push_back(is_named ? options.output.name
-                                     ->place(options.output.path, named, options.output.format,
-                                             page_field_value(options))
-                                     .path
-                               : also_path(output, also.name));
-  }
+    named.also = also.empty() ? kMainResult : also;
+    PlacedOutput placed{.path = output.path};
+    if (names != nullptr) placed = names->place(output.path, named, output.format, page_field_value(options));
+    if (!also.empty() && (names == nullptr || !names->has("also")))
+      placed.path = also_path(placed.path, also);
+    return placed;
+  };
+  PlacedOutputs outputs{.main = place(options.stages.name), .also = {}};
+  for (const AlsoStages& also : options.stages.also) outputs.also.push_back(place(also.name).path);
   return outputs;
 }
 

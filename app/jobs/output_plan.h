@@ -12,9 +12,14 @@ namespace imgpipe {
 // Returns true if each page of an input gets its own numbered file (pipeline/jobs/page_selection.h).
 [[nodiscard]] bool has_page_files(const ProcessOptions& options, Format format);
 
-// Returns the paths of the results of --also for an input whose output is `output`.
-[[nodiscard]] std::vector<std::string> also_outputs(const ProcessOptions& options, const NamedInput& input,
-                                                    const std::string& output);
+// The outputs of an input: that of --stages, and those of --also.
+struct PlacedOutputs {
+  PlacedOutput main;
+  std::vector<std::string> also;
+};
+// Determines them by --name, or else by `preset`. If there is no such template, OUTPUT itself is the path.
+[[nodiscard]] PlacedOutputs place_outputs(const ProcessOptions& options, const NameTemplate* preset,
+                                          const NamedInput& input);
 
 // Returns the value of {page} if it is a single number.
 [[nodiscard]] std::optional<std::int64_t> page_field_value(const ProcessOptions& options);

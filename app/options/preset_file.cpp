@@ -266,8 +266,7 @@ std::string preset_text(const std::vector<PresetOption>& options, const std::str
     } else if (name == kImage) {
       std::vector<std::string> values = option.values;
       for (std::string& value : values)
-        value =
-            with_value(value, [&](const std::string& file) { return path_from(file, path).string(); });
+        value = with_value(value, [&](const std::string& file) { return path_from(file, path).string(); });
       literal = list_literal(name, values);
     } else if (name == kAlso) {
       std::vector<std::string> values = option.values;

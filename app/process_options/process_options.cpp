@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -71,9 +74,56 @@ std::vector<AlsoStages> read_also(const Parser& parser, const StagePresets& pres
   return results;
 }
 
+// --split: the last channel is the result of --stages, the others are results like those of --also.
+void split_channels(const std::string& channels, StageOptions& stages) {
+  const std::string before = stages.steps.empty() ? "" : stages.list + ",";
+  std::vector<AlsoStages> made;
+  for (const SplitChannel& channel : parse_choice("split", channels, kSplits)) {
+    const std::string name(channel.name);
+    if (std::ranges::find(stages.also, name, &AlsoStages::name) != stages.also.end())
+      usage("--also " + name + ": --split makes a result of this name");
+    std::vector<StageRequest> steps = stages.steps;
+    if (!steps.empty() && steps.back().stage->tensor != nullptr)
+      usage("--split: " + std::string(steps.back().stage->name) +
+            " makes a tensor, which has no channels to split");
+    steps.push_back(parse_stages(channel.step).front());
+    made.push_back({name, before + std::string(channel.step), std::move(steps)});
+  }
+  stages.name = made.back().name;
+  stages.steps = std::move(made.back().steps);
+  made.pop_back();
+  std::ranges::move(made, std::back_inserter(stages.also));
+}
+
+// --merge: the INPUTs after the first are images whose channels are appended to it.
+void merge_inputs(std::vector<std::string>& inputs, StageOptions& stages) {
+  if (inputs.size() < 2 || inputs.size() > 4)
+    usage("--merge: expected 2 to 4 INPUTs and OUTPUT, got " + std::to_string(inputs.size()) + " INPUTs");
+  std::vector<StageRequest> appended;
+  for (const std::string& path : std::span(inputs).subspan(1)) {
+    StageRequest step = parse_stages("append:x").front();
+    SecondImage image;
+    image.name = path;
+    step.image = std::make_shared<const SecondImage>(std::move(image));
+    step.parameters.image = step.image.get();
+    step.said = ":" + printable(path);
+    appended.push_back(std::move(step));
+  }
+  inputs.resize(1);
+  for (std::size_t& step : stages.series_steps) step += appended.size();
+  const auto prepend = [&](std::vector<StageRequest>& steps) {
+    steps.insert(steps.begin(), appended.begin(), appended.end());
+  };
+  prepend(stages.steps);
+  for (AlsoStages& also : stages.also) prepend(also.steps);
+}
+
 StageOptions read_stages(const Parser& parser) {
   StageOptions stages;
-  stages.list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
+  const bool takes_all =
+      parser.has("merge") || parser.has("split");  // the default stages would change colours
+  stages.list =
+      parser.has("stages") ? parser.text("stages") : std::string(takes_all ? kNoStages : kDefaultStages);
   for (const ParameterOption& option : parameter_options())
     stages.parameter_options.push_back({option.name, parser.text(option.name)});
   const StagePresets presets(stages.parameter_options);
@@ -81,6 +131,7 @@ StageOptions read_stages(const Parser& parser) {
   stages.steps = parse_stages(ranged.list, presets);
   stages.series_steps = std::move(ranged.of_series);
   stages.also = read_also(parser, presets);
+  if (parser.has("split")) split_channels(parser.text("split"), stages);
   stages.images = read_images(parser);
   return stages;
 }
@@ -105,7 +156,7 @@ void read_name(const Parser& parser, ProcessOptions& options) {
   // The ending selects the format like --format; reports and the digest use it.
   if (!options.output.format) options.output.format = format_by_ending(parser.text("name"));
   if (options.output.name->has("also") && options.stages.also.empty())
-    usage("--name: {also} needs --also NAME=STAGES");
+    usage("--name: {also} needs --also NAME=STAGES or --split");
   const bool has_page = options.output.name->has(kPageField);
   if (has_page && !options.pages) usage("--name: {page} needs --pages; add --pages all");
   if (options.pages) options.pages->named = has_page && !options.pages->alone;
@@ -131,6 +182,8 @@ void read_tensor(const Parser& parser, ProcessOptions& options) {
       {"name", "FILE is the only output"},
       {"format", "the extension of FILE selects the format"},
       {"also", "FILE is the only output"},
+      {"split", "FILE is the only output"},
+      {"merge", "FILE holds a tensor for each INPUT"},
       {"update", "FILE is always written whole"},
       {"skip-existing", "FILE is always written whole"},
       {"shard", "give each process a separate FILE and --files-from"}};
@@ -228,7 +281,9 @@ ProcessOptions read_process_options(const Parser& parser) {
     options.output.is_positional = !parser.has_option("output") && !parser.has("tensor");
     paths.pop_back();
   }
+  options.stages = read_stages(parser);
   options.input = read_input(parser);
+  if (parser.has("merge") && !parser.given().only_writes_preset()) merge_inputs(paths, options.stages);
   set_paths(options.input, paths, "INPUT or OUTPUT");
   options.execution = read_execution(parser);
   options.output.skip_existing = parser.has("skip-existing");
@@ -237,7 +292,6 @@ ProcessOptions read_process_options(const Parser& parser) {
   options.shard = read_shard(parser);
   options.batch_options = batch_options_on_command_line(parser);
   check_stdin(parser, options.input);
-  options.stages = read_stages(parser);
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
   if (!options.stages.series_steps.empty() && !options.pages)
     usage("--stages: contrast: range=series needs several pages; add --pages all or --pages A-B");

@@ -1,5 +1,6 @@
-// Appends the channels of a second image of the same size to those of the image, up to four: grey and alpha, RGB,
-// RGBA. Channels count in the order of files, alpha being the last: grey, alpha and one more are R, G and B.
+// Appends the channels of a second image of the same size to those of the image, up to four: grey and alpha,
+// RGB, RGBA. Channels count in the order of files, alpha being the last: grey, alpha and one more are R, G
+// and B.
 #pragma once
 
 #include <array>
@@ -21,7 +22,8 @@ static_assert(appended({.color_channels = 1, .alpha = true}, {.color_channels = 
 static_assert(appended({.color_channels = 1}, {.color_channels = 3}).channels() == 4);
 
 // Both images have four channels at most together.
-[[nodiscard]] std::string_view append_infer(const FrameType& in, const Parameters& parameters, FrameType& out);
+[[nodiscard]] std::string_view append_infer(const FrameType& in, const Parameters& parameters,
+                                            FrameType& out);
 
 // in, out: planar, any sample type.
 void append_reference(const StageCall<Host>& call);

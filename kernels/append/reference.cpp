@@ -20,7 +20,8 @@ void append_planes(const StageCall<Host>& call) {
 
 std::string_view append_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
   static constexpr std::array<std::string_view, 4> kChannels{
-      "both images have more than 4 channels, the image 1", "both images have more than 4 channels, the image 2",
+      "both images have more than 4 channels, the image 1",
+      "both images have more than 4 channels, the image 2",
       "both images have more than 4 channels, the image 3", "the image already has 4 channels"};
   if (parameters.image == nullptr) return "";
   if (in.channels() + parameters.image->type.channels() > 4)

@@ -324,7 +324,8 @@ class Batch::Work {
       if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();
     });
     // The output side, or a worker's device, is unusable.
-    if (result.failed == ErrorKind::output || (settings_.engine_per_worker && result.failed == ErrorKind::device))
+    if (result.failed == ErrorKind::output ||
+        (settings_.engine_per_worker && result.failed == ErrorKind::device))
       abort_batch(*error_of([&] { throw Error(*result.failed, result.reason); }));
     if (result.failed && (settings_.fail_fast || (settings_.is_hopeless && settings_.is_hopeless())))
       queue_.stop();

@@ -177,8 +177,8 @@ struct BatchResult {
   bool lane_encoded = false;  // the lane encoded at least some of the file's strips
   // From the first span on a lane to the last. Zero without a lane.
   std::array<Interval, kParts> on_lane{};
-  std::vector<Span> spans;  // with keep_spans; their tracks name the worker and the slot
-  EncodedFile file;         // of an output that stays in memory
+  std::vector<Span> spans;       // with keep_spans; their tracks name the worker and the slot
+  EncodedFile file;              // of an output that stays in memory
   std::vector<AlsoResult> also;  // of an image that is done
 };
 

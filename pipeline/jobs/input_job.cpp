@@ -179,7 +179,8 @@ void InputJob::open_stream() {
     const Plan plan = plan_of(first_header_);
     check_page(first_header_, plan);
     // The size of a stack of several images is not known in advance.
-    if (stack_) stack_->next.big = several || max_bytes_in_stack(*image_, result_shapes(plan)) > kMaxClassicBytes;
+    if (stack_)
+      stack_->next.big = several || max_bytes_in_stack(*image_, result_shapes(plan)) > kMaxClassicBytes;
     for (const auto& also : also_stacks_) also->next.big = stack_->next.big;
   });
 }

@@ -135,7 +135,8 @@ class InputJob {
   void check_page(const ImageHeader& header, const Plan& plan);
   [[nodiscard]] Plan plan_of(const ImageHeader& header) const;
   [[nodiscard]] std::string path_of(const std::string& output, std::int64_t number) const;
-  [[nodiscard]] std::int64_t max_bytes_in_stack(const InputFile& page, const std::vector<Shape>& outputs) const;
+  [[nodiscard]] std::int64_t max_bytes_in_stack(const InputFile& page,
+                                                const std::vector<Shape>& outputs) const;
   void check_outputs();
   void measure_step(Engine& engine, std::size_t step, const std::function<void(const ImageHeader&)>& counted);
   void begin(ImageJob& job, std::int64_t number, const Engine& engine);
