@@ -136,7 +136,6 @@ void add_line(Fields& fields, const NdjsonLine& line) {
   add_run_head(fields, kBatchLineSchema, line.head);
   fields.add("input", printable(line.input));
   fields.add("output", line.output);
-  fields.add("also_outputs", line.also_outputs).about("the outputs of --also, in the order of the options");
   fields.add("status", line.status, one_of("done|failed|skipped|not_done"));
   fields.add("error", line.error ? std::optional(kind_of_error(*line.error)) : std::nullopt, kErrorKinds);
   fields.add("reason", line.reason);
@@ -156,6 +155,7 @@ void add_line(Fields& fields, const NdjsonLine& line) {
   fields.add("profile", result.input_bytes > 0 ? given(header.profile) : std::nullopt);
   fields.add("input_bytes", if_read(result.input_bytes));
   fields.add("output_bytes", value_if(done, result.output_bytes));
+  fields.add("also_outputs", line.also_outputs).about("the outputs of --also, in the order of the options");
   std::vector<std::int64_t> also_bytes;
   for (const AlsoResult& also : result.also) also_bytes.push_back(also.bytes);
   fields.add("also_output_bytes", done ? also_bytes : std::vector<std::int64_t>())

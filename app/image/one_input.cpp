@@ -135,7 +135,7 @@ ProcessOptions with_output_file(ProcessOptions options) {
     return options;
   }
   if (!goes_into_directory(options)) {
-    PlacedOutputs outputs = place_outputs(options, nullptr, {});
+    NamedOutputs outputs = named_outputs(options, nullptr, {});
     options.output.path = std::move(outputs.main.path);
     options.output.also = std::move(outputs.also);
     return options;
@@ -155,7 +155,7 @@ ProcessOptions with_output_file(ProcessOptions options) {
       options.output.name ? *options.output.name : NameTemplate::preset(options.input.recursive);
   const std::string tree = is_stream ? "" : tree_of_input(options.input.path);
   options.output.is_positional = false;
-  PlacedOutputs outputs = place_outputs(options, &name, {options.input.path, tree});
+  NamedOutputs outputs = named_outputs(options, &name, {options.input.path, tree});
   options.output.also = std::move(outputs.also);
   std::string directory = std::exchange(options.output.path, std::move(outputs.main.path));
   // A name may contain directories. If {page} is in one of them, take the last directory common to all pages.

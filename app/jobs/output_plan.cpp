@@ -56,7 +56,7 @@ class OutputPlan {
         file.format = options_.output.format.value_or(Format::png);
         continue;
       }
-      PlacedOutputs outputs = place_outputs(options_, &name_, {file.input, file.tree, ++number});
+      NamedOutputs outputs = named_outputs(options_, &name_, {file.input, file.tree, ++number});
       file.output = std::move(outputs.main.path);
       file.format = outputs.main.format;
       const auto [hashes, fresh] = option_hashes_.try_emplace(file.format);
@@ -179,11 +179,11 @@ bool has_page_files(const ProcessOptions& options, Format format) {
          (options.pages->named || !holds_pages(format));
 }
 
-PlacedOutputs place_outputs(const ProcessOptions& options, const NameTemplate* preset,
-                            const NamedInput& input) {
+NamedOutputs named_outputs(const ProcessOptions& options, const NameTemplate* preset,
+                           const NamedInput& input) {
   const OutputOptions& output = options.output;
   const NameTemplate* const names = output.name ? &*output.name : preset;
-  const auto place = [&](const std::string& also) {
+  const auto output_of = [&](const std::string& also) {
     NamedInput named = input;
     named.also = also.empty() ? kMainResult : also;
     PlacedOutput placed{.path = output.path};
@@ -192,8 +192,8 @@ PlacedOutputs place_outputs(const ProcessOptions& options, const NameTemplate* p
       placed.path = also_path(placed.path, also);
     return placed;
   };
-  PlacedOutputs outputs{.main = place(options.stages.name), .also = {}};
-  for (const AlsoStages& also : options.stages.also) outputs.also.push_back(place(also.name).path);
+  NamedOutputs outputs{.main = output_of(options.stages.name), .also = {}};
+  for (const AlsoStages& also : options.stages.also) outputs.also.push_back(output_of(also.name).path);
   return outputs;
 }
 

@@ -13,13 +13,13 @@ namespace imgpipe {
 [[nodiscard]] bool has_page_files(const ProcessOptions& options, Format format);
 
 // The outputs of an input: that of --stages, and those of --also.
-struct PlacedOutputs {
+struct NamedOutputs {
   PlacedOutput main;
   std::vector<std::string> also;
 };
-// Determines them by --name, or else by `preset`. If there is no such template, OUTPUT itself is the path.
-[[nodiscard]] PlacedOutputs place_outputs(const ProcessOptions& options, const NameTemplate* preset,
-                                          const NamedInput& input);
+// Determines them by --name, or else by `preset`; without either, OUTPUT itself is the path.
+[[nodiscard]] NamedOutputs named_outputs(const ProcessOptions& options, const NameTemplate* preset,
+                                         const NamedInput& input);
 
 // Returns the value of {page} if it is a single number.
 [[nodiscard]] std::optional<std::int64_t> page_field_value(const ProcessOptions& options);

@@ -98,7 +98,7 @@ void split_channels(const std::string& channels, StageOptions& stages) {
 // --merge: the INPUTs after the first are images whose channels are appended to it.
 void merge_inputs(std::vector<std::string>& inputs, StageOptions& stages) {
   if (inputs.size() < 2 || inputs.size() > 4)
-    usage("--merge: expected 2 to 4 INPUTs and OUTPUT, got " + std::to_string(inputs.size()) + " INPUTs");
+    usage("--merge: expected 2 to 4 INPUTs and OUTPUT, got " + std::to_string(inputs.size()));
   std::vector<StageRequest> appended;
   for (const std::string& path : std::span(inputs).subspan(1)) {
     StageRequest step = parse_stages("append:x").front();

@@ -35,7 +35,7 @@ struct AlsoStages {
   std::vector<StageRequest> steps;
 };
 
-// The name of the result of --stages in names with {also}, if it has none of its own.
+// The name of the result of --stages in names with {also}, if it has no other.
 inline constexpr std::string_view kMainResult = "main";
 
 // --split CHANNELS: the channels of the result, each a grey image.

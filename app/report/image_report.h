@@ -118,6 +118,8 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
 
 // "12 pages (4-15), 512x512 grey 16-bit tiff"; for a single image "512x512 grey 16-bit tiff".
 [[nodiscard]] std::string contents_text(const RunFacts& facts, bool output);
+// "out.thumb.jpg: 200x133 RGB jpeg".
+[[nodiscard]] std::string also_text(const RunFacts& facts, const AlsoFacts& also);
 // "contrast: lo 19, hi 231".
 [[nodiscard]] std::string range_text(const ContrastRange& range);
 // Shows at least three significant digits from 0.01 ms on.

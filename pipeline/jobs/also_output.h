@@ -25,7 +25,7 @@ struct PageStack {
 struct AlsoFile {
   std::string output;          // a path
   std::uint64_t options = 0;   // Provenance::options of its mark
-  PageStack* stack = nullptr;  // receives the page instead of a file of its own
+  PageStack* stack = nullptr;  // receives the page instead
 };
 
 class AlsoOutput {
@@ -36,7 +36,7 @@ class AlsoOutput {
   // Makes the writer. Throws Error(usage) if the format cannot hold the image.
   void make(Format format, const Shape& image, EncodeOptions encode, OutputSync* sync);
   void encode(ConstHostView pixels, HostThreads& threads, Timeline& timeline);
-  // Writes the encoded file and puts it in place. The functions are those of ImageSettings.
+  // Writes the encoded file. The functions are those of ImageSettings.
   void write(const std::function<void(const std::string&)>& before_first_byte,
              const std::function<void(const std::string&, const Mark&)>& before_write, Timeline& timeline);
 

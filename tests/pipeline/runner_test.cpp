@@ -98,7 +98,8 @@ TEST(Runner, SeveralResultsReadSecondImages) {
   const Image image = noise({61, 37, 1}), other = noise({61, 37, 1});
   const std::string file = directory.file("other.png");
   write_image(file, other.untyped_view());
-  const std::vector<std::string> lists{"subtract:" + file, "invert,max:" + file, "subtract:" + file + ",invert"};
+  const std::vector<std::string> lists{"subtract:" + file, "invert,max:" + file,
+                                       "subtract:" + file + ",invert"};
   Runner runner({.device = "cpu"});
   const Plan plan = runner.branched_plan(image.shape(), {lists.begin(), lists.end()});
   EXPECT_EQ(plan.steps.size(), 4) << "the last list begins with the first, and reads the same image";
