@@ -93,12 +93,12 @@ constexpr std::array kAllPlanesAndOverlay{kAllPlanes[0],
                                                .placed = true}};
 
 // A second image of the same size with any number of channels.
-constexpr std::array kAllPlanesAndAppended{kAllPlanes[0],
-                                           Port{.name = "table",
-                                                .kind = ValueKind::table,
-                                                .alpha = true,
-                                                .made_by = &kConstant<second_image_bytes, copy_second_image>,
-                                                .appended = true}};
+constexpr std::array kAllPlanesAndAppended{
+    kAllPlanes[0], Port{.name = "table",
+                        .kind = ValueKind::table,
+                        .alpha = true,
+                        .made_by = &kConstant<second_image_bytes, copy_second_image, kSameAndFloats>,
+                        .appended = true}};
 
 // Arithmetic with a number or a second image.
 template <Arithmetic Op>
