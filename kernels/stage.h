@@ -46,7 +46,8 @@ struct Port {
   bool alpha = false;
   const Stage* made_by = nullptr;  // for a table: the operator that makes it, which is not a step
   bool (*is_read)(const Parameters&) = nullptr;  // nullptr: always
-  bool placed = false;  // for the table of a second image: it may have another size than the image
+  // For the table of a second image, which may have another size than the image, or any number of channels.
+  bool placed = false, appended = false;
 };
 inline constexpr std::array kColorPlanes{Port{}};
 

@@ -96,6 +96,8 @@ class Engine {
   // has been allocated. The engine accepts further jobs after any error, except that a CUDA engine stays
   // failed after Error(device).
   [[nodiscard]] Outcome run(Job job);
+  // The number of threads that share the work of an image.
+  [[nodiscard]] virtual int threads() const { return 1; }
   // Returns memory that the engine keeps for further jobs.
   virtual void trim() {}
 
@@ -103,8 +105,6 @@ class Engine {
   Engine() = default;
   // Runs a job; its plan and timeline are already in the outcome. Exceptions become the outcome's error.
   virtual void execute(Job& job, Outcome& outcome) = 0;
-  // The number of threads that share the work of an image.
-  [[nodiscard]] virtual int threads() const { return 1; }
   // The bytes of memory_need() that the engine keeps already.
   [[nodiscard]] virtual std::int64_t kept_bytes() const { return 0; }
 

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "images/error.h"
-#include "images/text.h"
 #include "images/unreachable.h"
 #include "kernels/stage.h"
 #include "pipeline/constant_tables.h"
@@ -85,6 +84,7 @@ void check_second_image(const StageRequest& request, const FrameType& in) {
   if (second.type.sample != in.sample)
     refuse("the second image has " + std::string(names_of(second.type.sample).text) + ", the image " +
            std::string(names_of(in.sample).text) + "; insert depth in the stages of one of them");
+  if (port.appended) return;
   if (second.type.color_channels != 1 && second.type.color_channels != in.color_channels)
     refuse(
         "the second image has colours, the image is grey; insert rgb before it, or gray in the stages of "
@@ -145,8 +145,9 @@ class PlanBuilder {
   // Ends a list; the next one begins with the decoded image.
   void end_list(int max_bits) {
     if (max_bits == 0 && !is_float(frame_.sample)) add(parse_stages(depth_step(Sample::f32)).front(), true);
-    plan_.reduced = !is_float(frame_.sample) && 8 * bytes_per_sample(frame_.sample) > max_bits;
-    if (plan_.reduced) add(parse_stages(kReducingStep).front(), true);
+    const bool reduces = !is_float(frame_.sample) && 8 * bytes_per_sample(frame_.sample) > max_bits;
+    if (reduces) add(parse_stages(kReducingStep).front(), true);
+    plan_.reduced = plan_.reduced || reduces;
     change_layout(Layout::interleaved);
     plan_.output = shape_of(frame_);
     plan_.tensor = std::exchange(tensor_, std::nullopt);
@@ -257,20 +258,31 @@ Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fu
   return builder.finish(fuse);
 }
 
-Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
-                        std::int64_t max_pixels) {
-  if (lists.empty()) throw Error(ErrorKind::usage, "expected at least 1 list of stages");
+Plan make_branched_plan(std::span<const StageBranch> branches, const Shape& input, std::int64_t max_pixels,
+                        int max_bits) {
+  if (branches.empty()) throw Error(ErrorKind::usage, "expected at least 1 list of stages");
   PlanBuilder builder(input, max_pixels);
-  for (std::size_t i = 0; i < lists.size(); ++i) {
-    try {
-      for (const StageRequest& request : parse_stages(lists[i])) builder.add_selected(request);
-      builder.end_list(std::numeric_limits<int>::max());
-    } catch (const Error& error) {
-      throw Error(error.kind(),
-                  "list " + std::to_string(i + 1) + ", '" + printable(lists[i]) + "': " + error.what());
-    }
+  for (const auto& [name, steps] : branches) {
+    const auto add = [&, &steps = steps] {
+      for (const StageRequest& request : steps) builder.add_selected(request);
+      builder.end_list(max_bits);
+    };
+    name.empty() ? add() : naming(name, add);
   }
   return builder.finish(false);
+}
+
+Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
+                        std::int64_t max_pixels) {
+  return make_branched_plan(parse_branches(lists), input, max_pixels);
+}
+
+std::vector<const Operation*> Plan::operations_of(std::size_t i) const {
+  std::vector<const Operation*> found;
+  for (std::optional<std::size_t> at = results[i]; at; at = operations[*at].reads)
+    found.push_back(&operations[*at]);
+  std::ranges::reverse(found);
+  return found;
 }
 
 const Fusion* find_fusion(std::span<const Operation> operations, bool decoding) {

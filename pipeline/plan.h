@@ -49,7 +49,14 @@ struct Plan {
   // For each result, the operation that makes its image; none: the decoded image.
   std::vector<std::optional<std::size_t>> results{std::nullopt};
   std::vector<std::string> notes{};  // the omitted steps and the reasons
-  bool reduced = false;              // the planner inserted the last depth:8 because the output holds no more
+  bool reduced = false;  // the planner inserted the last depth:8 of a result because the output holds no more
+
+  // Returns the shape of result `i`.
+  [[nodiscard]] Shape shape_of_result(std::size_t i) const {
+    return results[i] ? shape_of(operations[*results[i]].out) : input;
+  }
+  // Returns the operations that result `i` passes through, in order.
+  [[nodiscard]] std::vector<const Operation*> operations_of(std::size_t i) const;
 
   // Returns the operations of a step.
   [[nodiscard]] std::span<const Operation> parts(std::size_t step) const {
@@ -76,9 +83,14 @@ struct Plan {
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
                              int max_bits = 16);
 
-// Plans one interleaved result for each list, in order, all from one decoded image. Operations that a list
-// has in common with the start of an earlier list run once. Nothing is fused. Throws as parse_stages() and
-// make_plan() do, with a message that names the list, and Error(usage) if `lists` is empty.
+// Plans one interleaved result for each branch, in order, all from one decoded image. Operations that a
+// branch has in common with the start of an earlier one run once. Nothing is fused. Throws as make_plan()
+// does, with a message that begins with the name of the branch, and Error(usage) if there are none.
+[[nodiscard]] Plan make_branched_plan(std::span<const StageBranch> branches, const Shape& input,
+                                      std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
+                                      int max_bits = std::numeric_limits<int>::max());
+// The same for lists of stages without second images, by parse_branches(). Throws also as parse_stages()
+// does.
 [[nodiscard]] Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,
                                       std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max());
 

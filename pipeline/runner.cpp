@@ -100,7 +100,9 @@ Plan Runner::plan(const Shape& input, std::string_view stages) const {
 
 Plan Runner::branched_plan(const Shape& input, const std::vector<std::string_view>& lists) const {
   check_input(input);
-  return make_branched_plan(lists, input, settings_.max_pixels);
+  std::vector<StageBranch> branches = parse_branches(lists);
+  (void)load_second_images(branches, {.threads = settings_.threads});
+  return make_branched_plan(branches, input, settings_.max_pixels);
 }
 
 RunResult Runner::run(ConstHostView image, const Plan& plan) {

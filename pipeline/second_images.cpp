@@ -126,4 +126,14 @@ std::vector<std::string> load_second_images(std::span<StageRequest> steps,
   return std::move(loading.warnings);
 }
 
+std::vector<std::string> load_second_images(std::span<StageBranch> branches,
+                                            const SecondImageOptions& options) {
+  Loading loading(options);
+  for (StageBranch& branch : branches) {
+    const auto load = [&] { loading.load(branch.steps); };
+    branch.name.empty() ? load() : naming(branch.name, load);
+  }
+  return std::move(loading.warnings);
+}
+
 }  // namespace imgpipe

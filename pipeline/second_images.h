@@ -37,4 +37,8 @@ struct SecondImageOptions {
 std::vector<std::string> load_second_images(std::span<StageRequest> steps,
                                             const SecondImageOptions& options = {});
 
+// The same for several lists; an image that several of them read is loaded once.
+std::vector<std::string> load_second_images(std::span<StageBranch> branches,
+                                            const SecondImageOptions& options = {});
+
 }  // namespace imgpipe

@@ -295,6 +295,16 @@ std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets
   return requests;
 }
 
+std::vector<StageBranch> parse_branches(std::span<const std::string_view> lists) {
+  std::vector<StageBranch> branches;
+  for (const std::string_view list : lists) {
+    std::string name = "list " + std::to_string(branches.size() + 1) + ", '" + printable(list) + "'";
+    std::vector<StageRequest> steps = naming(name, [&] { return parse_stages(list); });
+    branches.push_back({std::move(name), std::move(steps)});
+  }
+  return branches;
+}
+
 StageRequest request_of(const Stage& stage, const Parameters& parameters) {
   return {&stage, parameters, values_text(stage, parameters, presets(stage.parameters))};
 }

@@ -73,12 +73,22 @@ struct StageRequest {
   std::shared_ptr<const SecondImage> image{};
 };
 
+// One of several lists of steps that all begin with the same image.
+struct StageBranch {
+  std::string name;  // for messages: "list 2"; empty: none
+  std::vector<StageRequest> steps;
+};
+
 // Returns the texts of the steps, without the blanks around them.
 [[nodiscard]] std::vector<std::string_view> steps_in(std::string_view list);
 
 // Returns the steps in the order given; repeats are allowed. Throws Error(usage), which names the allowed
 // values, for an empty list or name, an unknown stage or parameter, and a missing or invalid value.
 [[nodiscard]] std::vector<StageRequest> parse_stages(std::string_view list, const StagePresets& presets = {});
+
+// Returns the steps of each list, named "list 2, 'gray'". Throws as parse_stages() does; the message names
+// the list.
+[[nodiscard]] std::vector<StageBranch> parse_branches(std::span<const std::string_view> lists);
 
 // Returns the stage for a name, or for another program's name for it ("blur" for gauss); nullptr if unknown.
 [[nodiscard]] const Stage* stage_meant(std::string_view name);

@@ -277,12 +277,16 @@ class BatchRun {
     std::vector<std::string> outputs;
     for (std::size_t i = 0; i < files_.files.size(); ++i) {
       if (!is_done_[i] || files_.files[i].output == kStandardStream) continue;
-      done.push_back(&files_.files[i]);
       const auto of_pages = last_outputs_.find(i);
-      outputs.push_back(of_pages == last_outputs_.end() ? files_.files[i].output : of_pages->second);
+      const std::vector<std::string> written =
+          of_pages == last_outputs_.end() ? output_paths(files_.files[i]) : std::vector{of_pages->second};
+      done.insert(done.end(), written.size(), &files_.files[i]);
+      outputs.insert(outputs.end(), written.begin(), written.end());
     }
     const std::vector<std::size_t> missing = missing_files(outputs);
+    const BatchFile* lost = nullptr;
     for (const std::size_t i : missing) {
+      if (std::exchange(lost, done[i]) == done[i]) continue;  // another output of the same image
       if (!archives_) totals_.add_lost(*done[i], kLostReason);
       reports_.add_lost(*done[i], kLostReason);
       const std::string text = printable(outputs[i]) + ": " + kLostReason;
@@ -327,7 +331,8 @@ class BatchRun {
     StaleTemporaryFiles stale;
     std::size_t removed = 0;
     for (const BatchFile& file : files_.files) {
-      if (file.output != kStandardStream) removed += stale.remove(file.output);
+      if (file.output == kStandardStream) continue;
+      for (const std::string& output : output_paths(file)) removed += stale.remove(output);
     }
     if (options_.output.is_tensor) removed += stale.remove(tensor_names_file(options_.output));
     log_removed(removed);

@@ -28,13 +28,15 @@ DeviceCosts calibrated_costs(const CudaDevice& device) {
                                  : "not measured on this machine; run imgpipe devices --calibrate"};
 }
 
-// Each worker has its own engine, and with CUDA its own device.
-void choose_device_for_pages(BatchSettings& settings, const ExecutionOptions& execution,
-                             std::vector<std::string>& names) {
+// Each worker has its own engine, and with CUDA its own device. `what` needs that: lanes take whole files and
+// return one result.
+void choose_device_without_lanes(BatchSettings& settings, const ExecutionOptions& execution,
+                                 const std::string& what, std::vector<std::string>& names) {
   const DeviceChoice choice = choose_device(execution.device);
   const int asked_jobs = execution.jobs;
   if (choice.backend != Backend::cuda) {
-    if (!choice.backend) settings.device_note = "auto chose cpu (pages use cuda only with --device cuda)";
+    if (!choice.backend)
+      settings.device_note = "auto chose cpu (" + what + " use cuda only with --device cuda)";
     names = use_devices(settings, choose_device(choice.backend == Backend::reference ? "reference" : "cpu"),
                         calibrated_costs);
     return;
@@ -44,7 +46,8 @@ void choose_device_for_pages(BatchSettings& settings, const ExecutionOptions& ex
   settings.jobs = asked_jobs > 0 ? std::min(asked_jobs, most) : most;
   if (asked_jobs > most)
     settings.device_note = "--jobs: " + std::to_string(asked_jobs) + " reduced to " +
-                           std::to_string(settings.jobs) + "; with --pages each device has one worker";
+                           std::to_string(settings.jobs) + "; with " + what + " each device has one worker";
+  settings.engine_per_worker = true;
   settings.make_engine = [devices, next = std::make_shared<std::atomic<std::size_t>>(0)](int threads) {
     return make_cuda_engine(devices[next->fetch_add(1) % devices.size()], threads);
   };
@@ -67,7 +70,9 @@ BatchSetUp set_up_batch(const ExecutionOptions& execution, ImageSettings image,
   settings.fail_fast = execution.fail_fast;
   settings.pages = std::move(pages);
   if (settings.pages) {
-    choose_device_for_pages(settings, execution, set_up.devices);
+    choose_device_without_lanes(settings, execution, "pages", set_up.devices);
+  } else if (!settings.also.empty()) {
+    choose_device_without_lanes(settings, execution, "results of --also", set_up.devices);
   } else {
     set_up.devices = use_devices(settings, choose_device(execution.device), calibrated_costs);
   }
@@ -89,8 +94,11 @@ BatchItems batch_items(const std::vector<BatchFile>& files) {
   return {files.size(), [&files](std::size_t i) {
             const BatchFile& file = files[i];
             const bool is_recorded = file.made_of != Provenance();
-            return BatchItem{file.input, file.output, file.format,
-                             is_recorded ? std::optional(file.made_of) : std::nullopt};
+            return BatchItem{.input = file.input,
+                             .output = file.output,
+                             .format = file.format,
+                             .made_of = is_recorded ? std::optional(file.made_of) : std::nullopt,
+                             .also = file.also};
           }};
 }
 

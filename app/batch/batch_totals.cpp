@@ -66,6 +66,7 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   pixels += result.pages > 0 ? result.pixels : result.header.shape.pixels();
   input_bytes += result.input_bytes;
   output_bytes += result.output_bytes;
+  for (const AlsoResult& also : result.also) output_bytes += also.bytes;
   image_ms_.push_back(static_cast<double>(result.end_ns - result.start_ns) / 1e6);
 }
 

@@ -29,6 +29,7 @@ struct NdjsonLine {
   std::string_view status{};
   std::optional<ErrorKind> error{};
   std::optional<std::string> reason{}, output{}, shard{}, digest{};
+  std::vector<std::string> also_outputs{};
   const BatchResult* result = nullptr;  // of an image that was processed
 };
 
@@ -154,6 +155,11 @@ void add_line(Fields& fields, const NdjsonLine& line) {
   fields.add("profile", result.input_bytes > 0 ? given(header.profile) : std::nullopt);
   fields.add("input_bytes", if_read(result.input_bytes));
   fields.add("output_bytes", value_if(done, result.output_bytes));
+  fields.add("also_outputs", line.also_outputs).about("the outputs of --also, in the order of the options");
+  std::vector<std::int64_t> also_bytes;
+  for (const AlsoResult& also : result.also) also_bytes.push_back(also.bytes);
+  fields.add("also_output_bytes", done ? also_bytes : std::vector<std::int64_t>())
+      .about("of an image that is done: the size of each of also_outputs");
   fields.add("output_bits_per_sample", value_if(done, bits_of(result.output)), kOutputBits);
   fields.add("tensor", value_if(done && result.tensor, tensor_text(result.tensor.value_or(TensorType()))))
       .about("shape, type, layout and formula of the tensor that the output is, or is part of");
@@ -203,6 +209,7 @@ void NdjsonReport::add(const NdjsonLine& line) {
 NdjsonLine NdjsonReport::line_of(const BatchFile& file, const char* status) {
   NdjsonLine line{.run = run_, .head = head_, .input = file.input, .status = status};
   line.output = printable(file.output);
+  for (const AlsoFile& also : file.also) line.also_outputs.push_back(printable(also.output));
   if (file.shards > 0) line.shard = shard_name(file.shard, file.shards);
   line.digest = digests_.of(file.format);
   return line;

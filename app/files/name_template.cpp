@@ -27,6 +27,7 @@ constexpr std::array kFields{
     FieldRow{"ext", "extension of the output's format"},
     FieldRow{"input_ext", "the input's extension", false, true},
     FieldRow{"parent", "name of the input's directory", false, true},
+    FieldRow{"also", "NAME of the result of --also; main for that of --stages"},
     FieldRow{"n", "number of the input in the sorted list, from 1; {n:05} is 00001", true},
     FieldRow{kPageField, "number of the page, or of the image in a stream, formatted like {n}; with --pages",
              true},
@@ -166,6 +167,7 @@ void NameTemplate::check_format(const std::optional<Format>& format) const {
 std::string NameTemplate::value_of(const NameSegment& field, const NamedInput& input, Format format,
                                    std::optional<std::int64_t> page) const {
   if (field.text == kPageField) return page ? padded_number(*page, field.digits) : as_field_of_name(field);
+  if (field.text == "also") return input.also;
   if (field.text == "n") return padded_number(input.number, field.digits);
   if (input.path == kStandardStream && find_field(field.text)->needs_input_name)
     throw Error(
@@ -210,6 +212,11 @@ PlacedOutput NameTemplate::place(const std::string& directory, const NamedInput&
                                       "; end --name with .{ext}");
   placed.path = (fs::path(text(directory)) / name).string();
   return placed;
+}
+
+std::string also_path(const std::string& output, const std::string& name) {
+  const fs::path path(output);
+  return (path.parent_path() / path.stem()).string() + "." + name + path.extension().string();
 }
 
 std::string name_fields_help() {

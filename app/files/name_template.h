@@ -13,9 +13,10 @@
 namespace imgpipe {
 
 struct NamedInput {
-  std::string path;         // to open; "-" is stdin, which has no name
-  std::string tree;         // path below OUTPUT if OUTPUT mirrors the directories of the inputs
-  std::int64_t number = 1;  // position in the sorted list, from 1
+  std::string path;           // to open; "-" is stdin, which has no name
+  std::string tree;           // path below OUTPUT if OUTPUT mirrors the directories of the inputs
+  std::int64_t number = 1;    // position in the sorted list, from 1
+  std::string also = "main";  // the value of {also}
 };
 
 struct PlacedOutput {
@@ -56,6 +57,9 @@ class NameTemplate {
   std::optional<Format> format_;  // from the literal ending
   bool keeps_page_ = false;       // contains {page}
 };
+
+// Returns the path of a result of --also next to the output: DIR/a.NAME.png for DIR/a.png.
+[[nodiscard]] std::string also_path(const std::string& output, const std::string& name);
 
 // Returns the fields and their meanings, for people: "{dir}: directory below INPUT (...); ...".
 [[nodiscard]] std::string name_fields_help();

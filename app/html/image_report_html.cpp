@@ -39,6 +39,8 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
                                  bytes_text(facts.input_bytes));
   rows.emplace_back("Output", output_name(options.output.path) + ": " + contents_text(facts, true) + ", " +
                                   bytes_text(facts.output_bytes));
+  for (const AlsoFacts& also : facts.also)
+    rows.emplace_back("Also", also_text(facts, also) + ", " + bytes_text(also.bytes));
   if (more.peak_memory_bytes > 0)
     rows.emplace_back("Memory", bytes_text(more.peak_memory_bytes) + " peak on the host");
   for (const ContrastRange& range : report.ranges) rows.emplace_back("Range", range_text(range));

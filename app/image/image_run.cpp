@@ -182,7 +182,9 @@ class InputRun {
   // Searches only for large files: a small one is written too quickly to be left over, and listing its
   // directory would cost more.
   void remove_stale_file(const ImageJob& image) {
-    if (image.memory_estimate_request().handed_on) log_removed(stale_.remove(options_.output.path));
+    if (!image.memory_estimate_request().handed_on) return;
+    log_removed(stale_.remove(options_.output.path));
+    for (const std::string& path : options_.output.also) log_removed(stale_.remove(path));
   }
 
   Job begin() const {
@@ -231,6 +233,7 @@ class InputRun {
                     .output_bytes = item.job.output_bytes(),
                     .wall_ms = wall_ms,
                     .ranges = contrast_ranges(item.outcome)};
+    add_also_facts(item.job);
     if (entries_.empty()) {
       facts_.output = entry.written;
       facts_.tensor = item.outcome.plan.tensor;
@@ -267,9 +270,21 @@ class InputRun {
     resumed_ = Timeline::Clock::now();
   }
 
+  void add_also_facts(const ImageJob& job) {
+    for (std::size_t i = 0; i < job.also().size(); ++i) {
+      const AlsoOutput& output = job.also()[i];
+      if (i == facts_.also.size())
+        facts_.also.push_back({options_.stages.also[i].name, options_.output.also[i], output.shape()});
+      facts_.also[i].bytes += output.bytes();
+    }
+  }
+
   void note_written_page(const FinishedItem& item) {
     progress_->note_written_page();
-    if (input_->makes_files()) log_removed(stale_.remove(input_->output_of(item.number)));
+    if (input_->makes_files()) {
+      log_removed(stale_.remove(input_->output_of(item.number)));
+      for (const std::string& path : input_->also_outputs_of(item.number)) log_removed(stale_.remove(path));
+    }
     log_notes(item.job);
   }
 

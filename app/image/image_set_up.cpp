@@ -29,7 +29,8 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_output_replaceable(const ProcessOptions& options) {
-  const Mark mark = mark_for(options.output.encode, image_files(options, ""));
+  const ImageFiles files = image_files(options, "");
+  const Mark mark = mark_for(options.output.encode, files);
   const Replacement replacement =
       replacement_of(options.output.path, replace_output(options), mark, options.input.path);
   check_replaceable(options.output.path, replacement.cannot_replace_reason);
@@ -41,7 +42,27 @@ void check_output_replaceable(const ProcessOptions& options) {
         options.output.path,
         "already exists and, like " + printable(options.input.path) +
             ", is a result of an unknown input; name it with -o, or use --overwrite to replace it");
-  log_replaced(have_same_options(replacement.replaced, mark) ? 0 : 1);
+  std::size_t made_with_other_options = have_same_options(replacement.replaced, mark) ? 0 : 1;
+  for (const AlsoFile& also : files.also) {
+    Mark of_also = mark;
+    if (of_also.made_of) of_also.made_of->options = also.options;
+    const Replacement replaced =
+        replacement_of(also.output, replace_output(options), of_also, options.input.path);
+    check_replaceable(also.output, replaced.cannot_replace_reason);
+    made_with_other_options += have_same_options(replaced.replaced, of_also) ? 0 : 1;
+  }
+  log_replaced(made_with_other_options);
+}
+
+// A stream takes one result.
+void check_also(const ProcessOptions& options) {
+  if (options.output.also.empty()) return;
+  std::vector<std::string> outputs = options.output.also;
+  outputs.push_back(options.output.path);
+  for (const std::string& path : outputs) {
+    if (!is_or_becomes_regular_file(path))
+      throw Error(ErrorKind::usage, output_name(path) + ": not a regular file; --also needs regular files");
+  }
 }
 
 }  // namespace
@@ -62,7 +83,19 @@ ImageFiles image_files(const ProcessOptions& options, std::string name) {
   if (fs::is_regular_file(options.input.path, unknown) && !descriptor_of(options.input.path))
     files.made_of = {.name = name_hash(fs::path(options.input.path).filename().string()),
                      .options = options_hash(options, files.format)};
+  const std::vector<std::uint64_t> hashes = also_option_hashes(options, files.format);
+  for (std::size_t i = 0; i < options.output.also.size(); ++i)
+    files.also.push_back({options.output.also[i], hashes[i]});
   return files;
+}
+
+BatchFile file_of(const ProcessOptions& options, Format format) {
+  BatchFile file;
+  file.input = options.input.path;
+  file.output = options.output.path;
+  file.format = format;
+  for (const std::string& path : options.output.also) file.also.push_back({path});
+  return file;
 }
 
 bool is_or_becomes_regular_file(const std::string& path) {
@@ -85,6 +118,9 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
   check_stream(options.output.path);
   in_use.add_input("the input", options.input.path);
   in_use.add("OUTPUT", options.output.path);
+  check_also(options);
+  for (std::size_t i = 0; i < options.output.also.size(); ++i)
+    in_use.add("--also " + options.stages.also[i].name, options.output.also[i]);
   for (const auto& [option, path] : result_files(options)) in_use.add(option, path);
   in_use.add("--keep-stages", options.reports.stages_directory);
   if (options.output.update) in_use.add("--update", stamp_file(options, false));

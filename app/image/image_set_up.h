@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "app/jobs/batch_files.h"
 #include "app/jobs/result_files.h"
 #include "app/log_subject.h"
 #include "app/process_options/process_options.h"
@@ -23,6 +24,9 @@ namespace imgpipe {
 
 // Returns the input and output of a run that is not a batch; `name` is the input's name in messages.
 [[nodiscard]] ImageFiles image_files(const ProcessOptions& options, std::string name);
+
+// Returns the same as a file of a batch, without its state.
+[[nodiscard]] BatchFile file_of(const ProcessOptions& options, Format format);
 
 // Returns true for a regular file or a path that does not exist yet.
 [[nodiscard]] bool is_or_becomes_regular_file(const std::string& path);

@@ -16,6 +16,8 @@ Replace replace_output(const ProcessOptions& options) {
 ImageSettings image_settings(const ProcessOptions& options) {
   ImageSettings settings;
   settings.stages = options.stages.steps;
+  for (const AlsoStages& also : options.stages.also)
+    settings.also.push_back({"--also " + also.name, also.steps});
   settings.fuse = options.fuse;
   settings.keep_metadata = options.output.keep_metadata;
   settings.decode = options.decode;

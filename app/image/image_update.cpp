@@ -45,9 +45,7 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
     throw Error(ErrorKind::usage, output_name(options.output.path) +
                                       ": not a regular file; --update supports only regular files");
   BatchFiles found;
-  file_.input = options.input.path;
-  file_.output = options.output.path;
-  file_.format = output_format(options.output.path, options.output.format);
+  file_ = file_of(options, output_format(options.output.path, options.output.format));
   found.files.push_back(file_);
   determine_updates(options, found, false);
   file_ = found.files.front();

@@ -79,15 +79,19 @@ void check_options_of_one_file(const ProcessOptions& options) {
 
 // For --skip-existing: returns true if every output file exists and is not empty.
 bool has_output(const ProcessOptions& options, Format format) {
-  if (has_page_files(options, format)) {
-    BatchFile file;
-    file.input = options.input.path;
-    file.output = options.output.path;
-    file.format = format;
-    return has_all_pages(options, file);
-  }
-  std::error_code error;
-  return fs::is_regular_file(options.output.path, error) && fs::file_size(options.output.path, error) > 0;
+  const BatchFile file = file_of(options, format);
+  if (has_page_files(options, format)) return has_all_pages(options, file);
+  return std::ranges::all_of(output_paths(file), [](const std::string& path) {
+    std::error_code error;
+    return fs::is_regular_file(path, error) && fs::file_size(path, error) > 0;
+  });
+}
+
+// "a.png, a.thumb.png"
+std::string outputs_text(const ProcessOptions& options) {
+  std::string text = output_name(options.output.path);
+  for (const std::string& path : options.output.also) text += ", " + output_name(path);
+  return text;
 }
 
 int update_one(ProcessOptions options, const EngineFactory& factory) {
@@ -126,9 +130,16 @@ bool is_reported_as_image(const ProcessOptions& options) {
 ProcessOptions with_output_file(ProcessOptions options) {
   if (options.output.path == kStandardStream) {
     if (options.output.name) throw Error(ErrorKind::usage, "--name: needs a directory as OUTPUT, got stdout");
+    if (!options.stages.also.empty())
+      throw Error(ErrorKind::usage, "--also: needs a file or a directory as OUTPUT, got stdout");
     return options;
   }
-  if (!goes_into_directory(options)) return options;
+  if (!goes_into_directory(options)) {
+    NamedOutputs outputs = named_outputs(options, nullptr, {});
+    options.output.path = std::move(outputs.main.path);
+    options.output.also = std::move(outputs.also);
+    return options;
+  }
   const bool is_stream = options.input.path == kStandardStream;
   if (is_stream && !options.output.name)
     throw Error(
@@ -144,10 +155,9 @@ ProcessOptions with_output_file(ProcessOptions options) {
       options.output.name ? *options.output.name : NameTemplate::preset(options.input.recursive);
   const std::string tree = is_stream ? "" : tree_of_input(options.input.path);
   options.output.is_positional = false;
-  std::string directory =
-      std::exchange(options.output.path, name.place(options.output.path, {options.input.path, tree},
-                                                    options.output.format, page_field_value(options))
-                                             .path);
+  NamedOutputs outputs = named_outputs(options, &name, {options.input.path, tree});
+  options.output.also = std::move(outputs.also);
+  std::string directory = std::exchange(options.output.path, std::move(outputs.main.path));
   // A name may contain directories. If {page} is in one of them, take the last directory common to all pages.
   const bool named_pages = options.pages && options.pages->named;
   if (named_pages) {
@@ -166,10 +176,10 @@ int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   if (options.dry_run) {
     FilesInUse in_use;
     if (!is_left) check_paths(options, format, in_use);
-    print_text((is_left ? "0 to do, 1 skipped"
-                        : input_name(options.input.path) + " -> " + output_name(options.output.path) +
-                              "\n1 to do, 0 skipped") +
-               ", stages " + options.stages.list + "\n");
+    print_text(
+        (is_left ? "0 to do, 1 skipped"
+                 : input_name(options.input.path) + " -> " + outputs_text(options) + "\n1 to do, 0 skipped") +
+        ", stages " + options.stages.list + "\n");
     return kExitDone;
   }
   if (is_left) {

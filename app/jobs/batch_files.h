@@ -13,23 +13,28 @@
 #include "app/process_options/process_options.h"
 #include "app/update/up_to_date.h"
 #include "images/codecs/codec.h"
+#include "pipeline/jobs/also_output.h"
 
 namespace imgpipe {
 
 struct BatchFile {
-  std::string input;   // path
-  std::string name;    // as in --files-from with the same INPUTs
-  std::string tree;    // path below OUTPUT, except for the ending
-  std::string output;  // path, with {page} if --name has it (pipeline/jobs/name_segments.h)
+  std::string input;             // path
+  std::string name;              // as in --files-from with the same INPUTs
+  std::string tree;              // path below OUTPUT, except for the ending
+  std::string output;            // path, with {page} if --name has it (pipeline/jobs/name_segments.h)
+  std::vector<AlsoFile> also{};  // the outputs of --also, likewise
   Format format = Format::png;
   Provenance made_of{};        // source and options of the output; the content hash is not known yet
-  bool output_exists = false;  // if each page has a file: all of them exist
+  bool output_exists = false;  // if there are several, of pages or --also: all of them exist
   std::string archive;         // of an image in an archive: that archive's `name`
   int shard = 0, shards = 0;   // index and number of shards; 0: not sharded
   // With --update: whether the output is up to date, and the state of the input before the run.
   UpdateState update = UpdateState::no_output;
   std::optional<FileState> input_state;
 };
+
+// Returns BatchFile::output, followed by those of --also.
+[[nodiscard]] std::vector<std::string> output_paths(const BatchFile& file);
 
 struct BatchFiles {
   std::vector<BatchFile> files;        // sorted by name

@@ -23,7 +23,9 @@ namespace fs = std::filesystem;
 // Returns true if some directory holds both an input and an output.
 bool may_overlap(const std::vector<BatchFile>& files, Locations& locations) {
   std::set<std::optional<FileIdentity>> of_outputs;
-  for (const BatchFile& file : files) of_outputs.insert(locations.directory(file.output));
+  for (const BatchFile& file : files) {
+    for (const std::string& output : output_paths(file)) of_outputs.insert(locations.directory(output));
+  }
   return std::ranges::any_of(
       files, [&](const BatchFile& file) { return of_outputs.contains(locations.directory(file.input)); });
 }
@@ -40,8 +42,10 @@ std::size_t exclude_own_results(const ProcessOptions& options, std::vector<Batch
   if (!may_overlap(files, locations)) return 0;
   std::multimap<FileIdentity, const BatchFile*> writers;
   for (const BatchFile& file : files) {
-    const auto location = has_page_files(options, file.format) ? std::nullopt : locations.of(file.output);
-    if (location) writers.emplace(*location, &file);
+    if (has_page_files(options, file.format)) continue;
+    for (const std::string& output : output_paths(file)) {
+      if (const auto location = locations.of(output)) writers.emplace(*location, &file);
+    }
   }
   const std::vector<const BatchFile*> page_writers = writers_of_pages(options, files);
   std::vector<bool> is_result(files.size());
@@ -73,30 +77,36 @@ std::size_t check_replaceable_outputs(const ProcessOptions& options, const Batch
   if (options.output.skip_existing) return 0;
   std::string reason;
   std::size_t more = 0, made_with_other_options = 0;
-  const std::string* first = nullptr;
+  std::string first;
   for (const BatchFile& file : found.files) {
     const bool is_left = options.output.update && file.update == UpdateState::up_to_date;
-    if (!file.output_exists || is_left || found.stamped_outputs.contains(file.output)) continue;
-    Mark mark = options.output.encode.mark;
-    mark.made_of = file.made_of;
-    const Replacement replacement =
-        options.output.is_archive ? Replacement{.cannot_replace_reason = archive_refusal_reason(
-                                                    file.output, options.output.replace)}
-                                  : replacement_of(file.output, options.output.replace, mark, file.input);
-    if (!have_same_options(replacement.replaced, mark)) ++made_with_other_options;
-    if (replacement.cannot_replace_reason.empty()) continue;
-    if (first == nullptr) {
-      first = &file.output;
-      reason = replacement.cannot_replace_reason;
-    } else {
-      ++more;
+    if ((!file.output_exists && file.also.empty()) || is_left) continue;
+    std::vector<AlsoFile> outputs = file.also;
+    outputs.push_back({file.output, file.made_of.options});
+    for (const AlsoFile& output : outputs) {
+      if (found.stamped_outputs.contains(output.output)) continue;
+      Mark mark = options.output.encode.mark;
+      mark.made_of = file.made_of;
+      mark.made_of->options = output.options;
+      const Replacement replacement =
+          options.output.is_archive ? Replacement{.cannot_replace_reason = archive_refusal_reason(
+                                                      output.output, options.output.replace)}
+                                    : replacement_of(output.output, options.output.replace, mark, file.input);
+      if (!have_same_options(replacement.replaced, mark)) ++made_with_other_options;
+      if (replacement.cannot_replace_reason.empty()) continue;
+      if (first.empty()) {
+        first = output.output;
+        reason = replacement.cannot_replace_reason;
+      } else {
+        ++more;
+      }
     }
   }
-  if (first == nullptr) return made_with_other_options;
+  if (first.empty()) return made_with_other_options;
   if (more > 0)
     reason += (more == 1 ? "; 1 more file has the same problem"
                          : "; " + std::to_string(more) + " more files have the same problem");
-  check_replaceable(*first, reason);
+  check_replaceable(first, reason);
   return 0;
 }
 

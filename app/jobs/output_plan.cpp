@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include <sys/stat.h>
 
@@ -55,14 +56,17 @@ class OutputPlan {
         file.format = options_.output.format.value_or(Format::png);
         continue;
       }
-      const PlacedOutput output = name_.place(options_.output.path, {file.input, file.tree, ++number},
-                                              options_.output.format, page_field_value(options_));
-      check_length(output.path);
-      file.output = output.path;
-      file.format = output.format;
-      const auto [hash, fresh] = option_hashes_.try_emplace(file.format);
-      if (fresh) hash->second = options_hash(options_, file.format);
-      file.made_of.options = hash->second;
+      NamedOutputs outputs = named_outputs(options_, &name_, {file.input, file.tree, ++number});
+      file.output = std::move(outputs.main.path);
+      file.format = outputs.main.format;
+      const auto [hashes, fresh] = option_hashes_.try_emplace(file.format);
+      if (fresh)
+        hashes->second = {options_hash(options_, file.format), also_option_hashes(options_, file.format)};
+      file.made_of.options = hashes->second.main;
+      file.also.clear();
+      for (std::string& path : outputs.also)
+        file.also.push_back({std::move(path), hashes->second.also[file.also.size()]});
+      for (const std::string& path : output_paths(file)) check_length(path);
     }
   }
 
@@ -87,9 +91,10 @@ class OutputPlan {
     return one_directory ? "; --exclude one of them" : options_.input.recursive ? "" : "; add --recursive";
   }
 
-  [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second) const {
+  [[noreturn]] void refuse_both(const BatchFile& first, const BatchFile& second,
+                                const std::string& output) const {
     throw Error(ErrorKind::usage,
-                printable(second.output) + ": output of both " + printable(first.input) + " and " +
+                printable(output) + ": output of both " + printable(first.input) + " and " +
                     printable(second.input) +
                     (options_.output.is_archive ? "; add --recursive" : hint(first, second)));
   }
@@ -100,37 +105,41 @@ class OutputPlan {
     std::map<FileIdentity, const BatchFile*> replacers;
     std::map<FileId, const BatchFile*> existing;
     for (BatchFile& file : found_.files) {
-      if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
-        refuse_both(*other->second, file);
-      if (has_page_files(options_, file.format)) {
-        file.output_exists = options_.output.skip_existing && has_all_pages(options_, file);
-        continue;  // the path itself is not written
+      const bool has_pages = has_page_files(options_, file.format);
+      file.output_exists = !has_pages || (options_.output.skip_existing && has_all_pages(options_, file));
+      for (const std::string& output : output_paths(file)) {
+        if (const auto [other, fresh] = writers.emplace(output, &file); !fresh)
+          refuse_both(*other->second, file, output);
+        if (has_pages) continue;  // the path itself is not written
+        const auto [info, location] = locations.of_output(output);
+        // A power failure or a full disk may leave an empty file.
+        const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
+        const bool exists = info && !(is_empty && options_.output.skip_existing);
+        file.output_exists = file.output_exists && exists;
+        const bool is_replaced = !exists || (S_ISREG(info->st_mode) && !options_.output.skip_existing);
+        if (is_replaced && location)
+          if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
+            refuse_both(*other->second, file, output);
+        if (!info) continue;
+        if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch does not wait for a reader
+          throw Error(ErrorKind::usage, printable(output) + ": not a regular file");
+        if (S_ISDIR(info->st_mode))
+          throw Error(ErrorKind::usage, printable(output) +
+                                            ": is a directory, but would be the output file of " +
+                                            printable(file.input));
+        existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
       }
-      const auto [info, location] = locations.of_output(file.output);
-      // A power failure or a full disk may leave an empty file.
-      const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
-      file.output_exists = info && !(is_empty && options_.output.skip_existing);
-      const bool is_replaced =
-          !file.output_exists || (S_ISREG(info->st_mode) && !options_.output.skip_existing);
-      if (is_replaced && location)
-        if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
-          refuse_both(*other->second, file);
-      if (!info) continue;
-      if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch does not wait for a reader
-        throw Error(ErrorKind::usage, printable(file.output) + ": not a regular file");
-      if (S_ISDIR(info->st_mode))
-        throw Error(ErrorKind::usage, printable(file.output) +
-                                          ": is a directory, but would be the output file of " +
-                                          printable(file.input));
-      existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
     }
     check_page_outputs(options_, found_.files);
     for (const BatchFile& file : found_.files) {
       // Reject an output that is also the directory of another output.
-      for (fs::path above = fs::path(file.output).parent_path();
-           above.string().size() > options_.output.path.size(); above = above.parent_path()) {
-        if (const auto writer = writers.find(above.string()); writer != writers.end())
-          throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a directory");
+      for (const std::string& output : output_paths(file)) {
+        for (fs::path above = fs::path(output).parent_path();
+             above.string().size() > options_.output.path.size(); above = above.parent_path()) {
+          if (const auto writer = writers.find(above.string()); writer != writers.end())
+            throw Error(ErrorKind::usage,
+                        printable(writer->first) + ": would be both a file and a directory");
+        }
       }
       if (existing.empty()) continue;
       struct stat info {};
@@ -156,7 +165,11 @@ class OutputPlan {
   const ProcessOptions& options_;
   BatchFiles& found_;
   const NameTemplate& name_;
-  std::map<Format, std::uint64_t> option_hashes_;
+  struct OptionHashes {
+    std::uint64_t main = 0;
+    std::vector<std::uint64_t> also;
+  };
+  std::map<Format, OptionHashes> option_hashes_;
 };
 
 }  // namespace
@@ -164,6 +177,24 @@ class OutputPlan {
 bool has_page_files(const ProcessOptions& options, Format format) {
   return !options.output.is_tensor && options.pages && !options.pages->alone &&
          (options.pages->named || !holds_pages(format));
+}
+
+NamedOutputs named_outputs(const ProcessOptions& options, const NameTemplate* preset,
+                           const NamedInput& input) {
+  const OutputOptions& output = options.output;
+  const NameTemplate* const names = output.name ? &*output.name : preset;
+  const auto output_of = [&](const std::string& also) {
+    NamedInput named = input;
+    named.also = also.empty() ? kMainResult : also;
+    PlacedOutput placed{.path = output.path};
+    if (names != nullptr) placed = names->place(output.path, named, output.format, page_field_value(options));
+    if (!also.empty() && (names == nullptr || !names->has("also")))
+      placed.path = also_path(placed.path, also);
+    return placed;
+  };
+  NamedOutputs outputs{.main = output_of(options.stages.name), .also = {}};
+  for (const AlsoStages& also : options.stages.also) outputs.also.push_back(output_of(also.name).path);
+  return outputs;
 }
 
 std::optional<std::int64_t> page_field_value(const ProcessOptions& options) {

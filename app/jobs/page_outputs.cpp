@@ -182,16 +182,26 @@ std::vector<std::string> page_files(const ProcessOptions& options, const BatchFi
   const std::optional<Error> error = error_of([&] {
     const PageList list(file.input, options.decode, InputKind::regular_only);
     const PageRange range = selected_pages(*options.pages, list.size());
-    for (std::int64_t number = range.first; number <= range.last; ++number)
-      files.push_back(page_path(*options.pages, file.output, number, list.size()));
+    for (std::int64_t number = range.first; number <= range.last; ++number) {
+      for (const std::string& output : output_paths(file))
+        files.push_back(page_path(*options.pages, output, number, list.size()));
+    }
   });
   return error ? std::vector<std::string>() : files;
 }
 
 std::string output_text(const ProcessOptions& options, const BatchFile& file) {
-  if (!has_page_files(options, file.format) || options.pages->named) return file.output;
-  const std::int64_t first = options.pages->first;
-  return page_path(*options.pages, file.output, first, first) + " ...";
+  std::string text;
+  for (const std::string& output : output_paths(file)) {
+    if (!text.empty()) text += ", ";
+    if (!has_page_files(options, file.format) || options.pages->named) {
+      text += output;
+    } else {
+      const std::int64_t first = options.pages->first;
+      text += page_path(*options.pages, output, first, first) + " ...";
+    }
+  }
+  return text;
 }
 
 bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
@@ -208,8 +218,8 @@ std::vector<const BatchFile*> writers_of_pages(const ProcessOptions& options,
                                                const std::vector<BatchFile>& files) {
   PageFiles pages(options.pages && options.pages->named);
   for (const BatchFile& file : files) {
-    if (has_page_files(options, file.format) && !file.output_exists)
-      pages.add(file, pieces_of(options, file.output));
+    if (!has_page_files(options, file.format) || file.output_exists) continue;
+    for (const std::string& output : output_paths(file)) pages.add(file, pieces_of(options, output));
   }
   std::vector<const BatchFile*> writers;
   if (pages.empty()) return writers;

@@ -12,7 +12,8 @@ namespace imgpipe {
 // Returns the file of every selected page; none if the input cannot be read, which is reported later.
 [[nodiscard]] std::vector<std::string> page_files(const ProcessOptions& options, const BatchFile& file);
 
-// Describes the outputs of a file for people. The number of pages is unknown, hence "a_0001.png ...".
+// Describes the outputs of a file for people, with those of --also. The number of pages is unknown, hence
+// "a_0001.png ...".
 [[nodiscard]] std::string output_text(const ProcessOptions& options, const BatchFile& file);
 
 // Returns true if every page has its file; false if the input cannot be read, which is reported later.

@@ -103,7 +103,8 @@ void check_results(const ProcessOptions& options, const BatchFiles& files) {
   FilesInUse in_use;
   for (const BatchFile& file : files.files) {
     in_use.add_input("an input", file.input);
-    if (!options.output.is_tensor) in_use.add_image(file.output);
+    if (options.output.is_tensor) continue;
+    for (const std::string& output : output_paths(file)) in_use.add_image(output);
   }
   const std::string& list = options.input.files_from;
   if (identity(list, STDIN_FILENO) != identity(options.reports.failed_file, STDOUT_FILENO))
@@ -173,6 +174,13 @@ void check_results_writable(const ProcessOptions& options) {
     check_result_writable(options.output.path);
   } else {
     check_creatable_directory(options.output.new_directory);
+  }
+  for (const std::string& path : options.output.also) {
+    if (options.output.name) {
+      check_creatable_directory(fs::path(path).parent_path().string());
+    } else if (options.output.new_directory.empty()) {
+      check_result_writable(path);
+    }
   }
   for (const ResultFile& result : result_files(options)) {
     if (options.output.new_directory.empty() ||

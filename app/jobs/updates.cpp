@@ -23,8 +23,7 @@ std::string directory_of(const ProcessOptions& options, bool is_batch) {
 }  // namespace
 
 std::vector<std::string> outputs_of(const ProcessOptions& options, const BatchFile& file) {
-  return has_page_files(options, file.format) ? page_files(options, file)
-                                              : std::vector<std::string>{file.output};
+  return has_page_files(options, file.format) ? page_files(options, file) : output_paths(file);
 }
 
 std::string stamp_file(const ProcessOptions& options, bool is_batch) {

@@ -15,7 +15,7 @@ namespace imgpipe {
 // Returns the stamp file: in the directory OUTPUT of a batch, or in that of a single OUTPUT.
 [[nodiscard]] std::string stamp_file(const ProcessOptions& options, bool is_batch);
 
-// Returns the outputs of an input: several if each page has one.
+// Returns the outputs of an input: several if each page has one, or with --also.
 [[nodiscard]] std::vector<std::string> outputs_of(const ProcessOptions& options, const BatchFile& file);
 
 // Sets BatchFile::update. Throws like read_stamps(), and Error(usage) if the stamp file's name is taken.

@@ -7,6 +7,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::array kBriefTexts{
+    BriefText{"also", "Write a further result of the same image"},
     BriefText{"block", "CUDA threads per block, a multiple of 32"},
     BriefText{"calibrate", "Measure from which image size auto uses the GPU"},
     BriefText{"channels", "Channels, from 1 (grey) to 4 (RGBA)"},
@@ -19,6 +20,7 @@ constexpr std::array kBriefTexts{
     BriefText{"image", "Name an image that steps read"},
     BriefText{"image-stages", "Stages that run once on a named image"},
     BriefText{"keep-stages", "Write the image of every stage into DIR, as PNG"},
+    BriefText{"merge", "Merge the channels of 2 to 4 INPUTs"},
     BriefText{"metadata", "Whether to preserve metadata"},
     BriefText{"name", "Names of the files in the directory OUTPUT"},
     BriefText{"pages", "Which pages or frames to process"},
@@ -28,6 +30,7 @@ constexpr std::array kBriefTexts{
     BriefText{"png-level", "PNG compression, 0 to 9"},
     BriefText{"repeat", "Times are medians of N runs"},
     BriefText{"shard", "Process only part I of N"},
+    BriefText{"split", "Write each channel as a grey image"},
     BriefText{"stage", "Which ladders to measure"},
     BriefText{"stretch", "One range for all colour planes, or one per plane"},
     BriefText{"study", "Which study to run"},

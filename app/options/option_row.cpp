@@ -10,9 +10,10 @@ namespace {
 
 // Options that presets cannot hold. New options may be in presets unless listed here.
 constexpr std::string_view kNotInPresets[] = {
-    "preset",    "write-preset", "output",     "tensor", "files-from", "report",  "json",    "trace",
-    "histogram", "keep-stages",  "failed-out", "shard",  "balance",    "dry-run", "version", "help"};
-constexpr std::string_view kRepeated[] = {"preset", "report", "include", "exclude", "image", "image-stages"};
+    "preset",      "write-preset", "output", "tensor",  "files-from", "report",  "json", "trace", "histogram",
+    "keep-stages", "failed-out",   "shard",  "balance", "dry-run",    "version", "help", "merge"};
+constexpr std::string_view kRepeated[] = {"also",    "preset", "report",      "include",
+                                          "exclude", "image",  "image-stages"};
 
 }  // namespace
 

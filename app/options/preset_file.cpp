@@ -33,6 +33,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kMaxPresetBytes = std::int64_t{1} << 20;
 constexpr const char* kStages = "stages";
 constexpr const char* kImage = "image";
+constexpr const char* kAlso = "also";
 
 std::string number_text(double value) {
   std::array<char, 512> text{};  // 1e308 has 309 digits
@@ -67,9 +68,9 @@ std::string type_of(const toml::node& node) {
   }
 }
 
-// Returns NAME=FILE with another FILE; other texts unchanged.
+// Returns NAME=VALUE with another VALUE; other texts unchanged.
 template <class Renamed>
-std::string with_image_path(const std::string& text, const Renamed& renamed) {
+std::string with_value(const std::string& text, const Renamed& renamed) {
   const std::size_t equals = text.find('=');
   return equals == std::string::npos ? text : text.substr(0, equals + 1) + renamed(text.substr(equals + 1));
 }
@@ -133,7 +134,11 @@ class PresetReader {
     }
     if (name == kImage) {
       for (std::string& value : values)
-        value = with_image_path(value, [&](const std::string& file) { return (directory_ / file).string(); });
+        value = with_value(value, [&](const std::string& file) { return (directory_ / file).string(); });
+    }
+    if (name == kAlso) {
+      for (std::string& value : values)
+        value = with_value(value, [&](const std::string& list) { return stages_of({list}, at); });
     }
     return name == kStages ? std::vector{stages_of(values, at)} : values;
   }
@@ -261,8 +266,13 @@ std::string preset_text(const std::vector<PresetOption>& options, const std::str
     } else if (name == kImage) {
       std::vector<std::string> values = option.values;
       for (std::string& value : values)
-        value =
-            with_image_path(value, [&](const std::string& file) { return path_from(file, path).string(); });
+        value = with_value(value, [&](const std::string& file) { return path_from(file, path).string(); });
+      literal = list_literal(name, values);
+    } else if (name == kAlso) {
+      std::vector<std::string> values = option.values;
+      const auto named = [&](const std::string& file) { return step_file_from(file, path); };
+      for (std::string& value : values)
+        value = with_value(value, [&](const std::string& list) { return rename_step_files(list, named); });
       literal = list_literal(name, values);
     } else if (is_repeated(*option.row)) {
       literal = list_literal(name, option.values);

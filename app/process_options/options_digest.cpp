@@ -32,6 +32,15 @@ std::string step_text(const StageRequest& request) {
   return text;
 }
 
+std::string also_text(const ProcessOptions& options) {
+  std::string text;
+  for (const AlsoStages& also : options.stages.also) {
+    text += (text.empty() ? "" : " ") + also.name;
+    for (const StageRequest& step : also.steps) text += "," + step_text(step);
+  }
+  return text;
+}
+
 std::string steps_text(const ProcessOptions& options) {
   std::string text;
   for (std::size_t i = 0; i < options.stages.steps.size(); ++i) {
@@ -72,6 +81,7 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
     bool shapes = true;  // affects the bytes of this format
   };
   const Row rows[] = {{"stages", steps_text(options)},
+                      {"also", also_text(options), !options.stages.also.empty()},
                       {"pages", options.pages ? pages_text(*options.pages) : ""},
                       {"bands", bands_text(options.decode)},
                       {"integers", integers_text(options.decode), options.decode.integers.has_value()},
@@ -105,7 +115,19 @@ std::string options_digest(const ProcessOptions& options, const std::optional<Fo
   return sha256(options_affecting_output(options, format));
 }
 
+std::vector<std::uint64_t> also_option_hashes(const ProcessOptions& options, Format format) {
+  std::vector<std::uint64_t> hashes;
+  for (const AlsoStages& also : options.stages.also) {
+    ProcessOptions alone = options;
+    alone.stages.steps = also.steps;
+    alone.stages.series_steps.clear();
+    hashes.push_back(options_hash(std::move(alone), format));
+  }
+  return hashes;
+}
+
 std::uint64_t options_hash(ProcessOptions options, Format format) {
+  options.stages.also.clear();
   if (options.decode.codec == CodecChoice::turbo) options.decode.codec = CodecChoice::automatic;
   return first_64_bits(options_digest(options, format));
 }

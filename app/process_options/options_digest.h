@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/process_options/process_options.h"
 #include "images/codecs/codec.h"
@@ -39,8 +40,10 @@ namespace imgpipe {
 [[nodiscard]] std::string options_digest(const ProcessOptions& options, const std::optional<Format>& format);
 
 // Returns the first 64 bits of the digest, for Provenance. --codec turbo has the hash of auto, because both
-// produce the same bytes.
+// produce the same bytes. The result of --stages does not depend on --also.
 [[nodiscard]] std::uint64_t options_hash(ProcessOptions options, Format format);
+// Returns the same for the results of --also: each is the file of a run with its stages as --stages.
+[[nodiscard]] std::vector<std::uint64_t> also_option_hashes(const ProcessOptions& options, Format format);
 
 [[nodiscard]] inline std::string short_digest(const std::string& digest) {
   return digest.substr(0, 12);

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <memory>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -10,6 +13,7 @@
 #include "app/options/sizes.h"
 #include "app/standard_streams.h"
 #include "images/files/file.h"
+#include "kernels/stage.h"
 #include "pipeline/device.h"
 #include "pipeline/plan.h"
 #include "pipeline/threads/host_threads.h"
@@ -44,15 +48,90 @@ std::vector<NamedImage> read_images(const Parser& parser) {
   return images;
 }
 
+bool is_name_of_result(const std::string& name) {
+  return std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+  });
+}
+
+std::vector<AlsoStages> read_also(const Parser& parser, const StagePresets& presets) {
+  std::vector<AlsoStages> results;
+  for (const std::string& text : parser.texts("also")) {
+    auto [name, list] = named_value("also", text);
+    const std::string option = "--also " + printable(name);
+    if (!is_name_of_result(name)) usage(option + ": a name consists of letters, digits, - and _");
+    if (name == kMainResult) usage(option + ": is the name of the result of --stages; use another name");
+    if (std::ranges::find(results, name, &AlsoStages::name) != results.end()) usage(option + ": given twice");
+    naming(option, [&, &list = list, &name = name] {
+      const RangedList ranged = with_ranges(list, presets);
+      if (!ranged.of_series.empty()) usage("range=series is only possible in --stages");
+      std::vector<StageRequest> steps = parse_stages(ranged.list, presets);
+      if (!steps.empty() && steps.back().stage->tensor != nullptr)
+        usage(std::string(steps.back().stage->name) + " makes a tensor, which only --stages can");
+      results.push_back({std::move(name), std::move(list), std::move(steps)});
+    });
+  }
+  return results;
+}
+
+// --split: the last channel is the result of --stages, the others are results like those of --also.
+void split_channels(const std::string& channels, StageOptions& stages) {
+  const std::string before = stages.steps.empty() ? "" : stages.list + ",";
+  std::vector<AlsoStages> made;
+  for (const SplitChannel& channel : parse_choice("split", channels, kSplits)) {
+    const std::string name(channel.name);
+    if (std::ranges::find(stages.also, name, &AlsoStages::name) != stages.also.end())
+      usage("--also " + name + ": --split makes a result of this name");
+    std::vector<StageRequest> steps = stages.steps;
+    if (!steps.empty() && steps.back().stage->tensor != nullptr)
+      usage("--split: " + std::string(steps.back().stage->name) +
+            " makes a tensor, which has no channels to split");
+    steps.push_back(parse_stages(channel.step).front());
+    made.push_back({name, before + std::string(channel.step), std::move(steps)});
+  }
+  stages.name = made.back().name;
+  stages.steps = std::move(made.back().steps);
+  made.pop_back();
+  std::ranges::move(made, std::back_inserter(stages.also));
+}
+
+// --merge: the INPUTs after the first are images whose channels are appended to it.
+void merge_inputs(std::vector<std::string>& inputs, StageOptions& stages) {
+  if (inputs.size() < 2 || inputs.size() > 4)
+    usage("--merge: expected 2 to 4 INPUTs and OUTPUT, got " + std::to_string(inputs.size()));
+  std::vector<StageRequest> appended;
+  for (const std::string& path : std::span(inputs).subspan(1)) {
+    StageRequest step = parse_stages("append:x").front();
+    SecondImage image;
+    image.name = path;
+    step.image = std::make_shared<const SecondImage>(std::move(image));
+    step.parameters.image = step.image.get();
+    step.said = ":" + printable(path);
+    appended.push_back(std::move(step));
+  }
+  inputs.resize(1);
+  for (std::size_t& step : stages.series_steps) step += appended.size();
+  const auto prepend = [&](std::vector<StageRequest>& steps) {
+    steps.insert(steps.begin(), appended.begin(), appended.end());
+  };
+  prepend(stages.steps);
+  for (AlsoStages& also : stages.also) prepend(also.steps);
+}
+
 StageOptions read_stages(const Parser& parser) {
   StageOptions stages;
-  stages.list = parser.has("stages") ? parser.text("stages") : std::string(kDefaultStages);
+  const bool takes_all =
+      parser.has("merge") || parser.has("split");  // the default stages would change colours
+  stages.list =
+      parser.has("stages") ? parser.text("stages") : std::string(takes_all ? kNoStages : kDefaultStages);
   for (const ParameterOption& option : parameter_options())
     stages.parameter_options.push_back({option.name, parser.text(option.name)});
   const StagePresets presets(stages.parameter_options);
   RangedList ranged = with_ranges(stages.list, presets);
   stages.steps = parse_stages(ranged.list, presets);
   stages.series_steps = std::move(ranged.of_series);
+  stages.also = read_also(parser, presets);
+  if (parser.has("split")) split_channels(parser.text("split"), stages);
   stages.images = read_images(parser);
   return stages;
 }
@@ -76,6 +155,8 @@ void read_name(const Parser& parser, ProcessOptions& options) {
   options.output.name->check_format(options.output.format);
   // The ending selects the format like --format; reports and the digest use it.
   if (!options.output.format) options.output.format = format_by_ending(parser.text("name"));
+  if (options.output.name->has("also") && options.stages.also.empty())
+    usage("--name: {also} needs --also NAME=STAGES or --split");
   const bool has_page = options.output.name->has(kPageField);
   if (has_page && !options.pages) usage("--name: {page} needs --pages; add --pages all");
   if (options.pages) options.pages->named = has_page && !options.pages->alone;
@@ -100,6 +181,9 @@ void read_tensor(const Parser& parser, ProcessOptions& options) {
       {"output", "FILE is the only output"},
       {"name", "FILE is the only output"},
       {"format", "the extension of FILE selects the format"},
+      {"also", "FILE is the only output"},
+      {"split", "FILE is the only output"},
+      {"merge", "FILE holds a tensor for each INPUT"},
       {"update", "FILE is always written whole"},
       {"skip-existing", "FILE is always written whole"},
       {"shard", "give each process a separate FILE and --files-from"}};
@@ -175,10 +259,15 @@ std::vector<std::string> read_paths(const Parser& parser) {
 // Loads the second images of the steps.
 void load_images(ProcessOptions& options) {
   StageOptions& stages = options.stages;
-  stages.image_warnings = load_second_images(stages.steps, {.named = stages.images,
-                                                            .decode = options.decode,
-                                                            .presets = StagePresets(stages.parameter_options),
-                                                            .threads = options.execution.threads});
+  std::vector<StageBranch> branches{{"", std::move(stages.steps)}};
+  for (AlsoStages& also : stages.also) branches.push_back({"--also " + also.name, std::move(also.steps)});
+  stages.image_warnings = load_second_images(branches, {.named = stages.images,
+                                                        .decode = options.decode,
+                                                        .presets = StagePresets(stages.parameter_options),
+                                                        .threads = options.execution.threads});
+  stages.steps = std::move(branches.front().steps);
+  for (std::size_t i = 0; i < stages.also.size(); ++i)
+    stages.also[i].steps = std::move(branches[i + 1].steps);
 }
 
 }  // namespace
@@ -192,7 +281,9 @@ ProcessOptions read_process_options(const Parser& parser) {
     options.output.is_positional = !parser.has_option("output") && !parser.has("tensor");
     paths.pop_back();
   }
+  options.stages = read_stages(parser);
   options.input = read_input(parser);
+  if (parser.has("merge") && !parser.given().only_writes_preset()) merge_inputs(paths, options.stages);
   set_paths(options.input, paths, "INPUT or OUTPUT");
   options.execution = read_execution(parser);
   options.output.skip_existing = parser.has("skip-existing");
@@ -201,7 +292,6 @@ ProcessOptions read_process_options(const Parser& parser) {
   options.shard = read_shard(parser);
   options.batch_options = batch_options_on_command_line(parser);
   check_stdin(parser, options.input);
-  options.stages = read_stages(parser);
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
   if (!options.stages.series_steps.empty() && !options.pages)
     usage("--stages: contrast: range=series needs several pages; add --pages all or --pages A-B");

@@ -1,11 +1,14 @@
 // The parsed and checked options of the main command.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/files/name_template.h"
@@ -25,18 +28,42 @@ class Parser;
 inline constexpr Choices<bool, 2> kMetadata{{{"keep", true}, {"strip", false}}};
 inline constexpr Choices<bool, 2> kSync{{{"yes", true}, {"no", false}}};
 
+// --also NAME=STAGES: a further result of the decoded image.
+struct AlsoStages {
+  std::string name;
+  std::string list;  // as given
+  std::vector<StageRequest> steps;
+};
+
+// The name of the result of --stages in names with {also}, if it has no other.
+inline constexpr std::string_view kMainResult = "main";
+
+// --split CHANNELS: the channels of the result, each a grey image.
+struct SplitChannel {
+  std::string_view name;  // of the result
+  std::string_view step;  // that makes it
+};
+inline constexpr std::array<SplitChannel, 2> kGrayAlpha{{{"gray", "channel:1"}, {"alpha", "channel:a"}}};
+inline constexpr std::array<SplitChannel, 4> kRgba{
+    {{"red", "channel:r"}, {"green", "channel:g"}, {"blue", "channel:b"}, {"alpha", "channel:a"}}};
+inline constexpr Choices<std::span<const SplitChannel>, 3> kSplits{
+    {{"rgb", std::span(kRgba).first<3>()}, {"rgba", kRgba}, {"ga", kGrayAlpha}}};
+
 // --stages, and the options that set parameters of stages.
 struct StageOptions {
   std::vector<StageRequest> steps;
   std::string list;                            // as given
   std::vector<std::size_t> series_steps;       // indices into `steps` whose range covers all pages
   std::vector<OptionValue> parameter_options;  // as given, or their defaults
-  std::vector<NamedImage> images;              // --image and --image-stages
-  std::vector<std::string> image_warnings;     // about damage in images that steps read
+  std::string name;                            // of their result, part of the name of its file; empty: none
+  std::vector<AlsoStages> also;
+  std::vector<NamedImage> images;           // --image and --image-stages
+  std::vector<std::string> image_warnings;  // about damage in images that steps read
 };
 
 struct OutputOptions {
   std::string path;
+  std::vector<std::string> also;     // single image: the paths of the results of --also
   std::optional<NameTemplate> name;  // --name, for files in the directory OUTPUT
   bool is_tensor = false;            // --tensor: `path` is one file with the tensors of all inputs
   bool is_archive = false;           // the inputs are archives, and so are the outputs

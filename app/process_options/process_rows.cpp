@@ -38,6 +38,18 @@ std::vector<ParameterOption> make_parameter_options() {
 
 std::vector<OptionRow> action_rows() {
   return {
+      {"Processing", "also", "NAME=STAGES", nullptr,
+       "A further result: STAGES on the decoded image, like those of --stages, into the file OUTPUT with "
+       ".NAME "
+       "before its extension, or where {also} in --name puts it; may be repeated"},
+      {"Processing", "split", "CHANNELS", nullptr,
+       "Write each channel of the result as a grey image, named like a result of --also: rgb (red, green, "
+       "blue), "
+       "rgba (and alpha) or ga (gray, alpha). Default of --stages: none",
+       choice_names(kSplits)},
+      {"Processing", "merge", nullptr, nullptr,
+       "One image of the channels of 2 to 4 INPUTs: imgpipe --merge R G B OUTPUT; --stages, by default none, "
+       "process it"},
       {"Processing", "image", "NAME=FILE", nullptr,
        "An image that steps of --stages read by this name, as in subtract:NAME; may be repeated"},
       {"Processing", "image-stages", "NAME=STAGES", nullptr,

@@ -20,7 +20,8 @@ std::string csv_value(const Json& value) {
   if (value.is_number()) return value.dump();
   std::string joined;
   if (value.is_array())
-    for (const Json& one : value) joined += (joined.empty() ? "" : "; ") + one.get<std::string>();
+    for (const Json& one : value)
+      joined += (joined.empty() ? "" : "; ") + (one.is_string() ? one.get<std::string>() : one.dump());
   return csv_field(joined);
 }
 

@@ -203,6 +203,13 @@ std::string contents_text(const RunFacts& facts, bool output) {
   return text;
 }
 
+std::string also_text(const RunFacts& facts, const AlsoFacts& also) {
+  RunFacts result = facts;
+  result.output = also.shape;
+  result.tensor.reset();
+  return printable(also.path) + ": " + contents_text(result, true);
+}
+
 std::string range_text(const ContrastRange& range) {
   std::string text = range.label + ": lo " + std::to_string(range.lo) + ", hi " + std::to_string(range.hi);
   if (range.of_one_plane) text += ", plane " + std::to_string(range.plane);
@@ -229,6 +236,7 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
                     (alone ? ", page " + std::to_string(options.pages->first) : "") + ": " +
                     contents_text(facts, false) + " -> " + printable(options.output.path) + ": " +
                     contents_text(facts, true) + "\n";
+  for (const AlsoFacts& also : facts.also) out += "also:   " + also_text(facts, also) + "\n";
   if (facts.depth_loss != DepthLoss::none)
     out +=
         "depth:  " + depth_warning(facts.depth_loss, facts.input.bits_per_sample, facts.output_format) + "\n";

@@ -57,6 +57,13 @@ struct PageFacts {
   bool same_input = true, same_output = true;  // all pages have the same shape
 };
 
+// A written result of --also.
+struct AlsoFacts {
+  std::string name, path;
+  Shape shape{1, 1, 1};
+  std::int64_t bytes = 0;
+};
+
 struct RunFacts {
   const ProcessOptions* options = nullptr;
   std::string command{};  // quoted for a shell
@@ -66,6 +73,7 @@ struct RunFacts {
   Shape output{};
   std::optional<TensorType> tensor{};  // if the output is one; `output` is then its source image
   std::int64_t output_bytes = 0;
+  std::vector<AlsoFacts> also{};  // of several pages: of all pages, with the first page's shape
   DepthLoss depth_loss = DepthLoss::none;
   std::vector<std::string> warnings{};
   std::optional<PageFacts> pages{};  // if set, `input` and `output` are those of the first page
@@ -110,6 +118,8 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
 
 // "12 pages (4-15), 512x512 grey 16-bit tiff"; for a single image "512x512 grey 16-bit tiff".
 [[nodiscard]] std::string contents_text(const RunFacts& facts, bool output);
+// "out.thumb.jpg: 200x133 RGB jpeg".
+[[nodiscard]] std::string also_text(const RunFacts& facts, const AlsoFacts& also);
 // "contrast: lo 19, hi 231".
 [[nodiscard]] std::string range_text(const ContrastRange& range);
 // Shows at least three significant digits from 0.01 ms on.

@@ -54,6 +54,11 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
     output.object_if(facts.tensor.has_value(), "tensor",
                      [&](Fields& tensor) { add_tensor(tensor, facts.tensor.value_or(TensorType())); });
   });
+  fields.list("also", facts.also, [&](Fields& also, const AlsoFacts& result) {
+    also.add("name", result.name);
+    add_file(also, result.path, facts.output_format, result.shape, result.bytes);
+    also.add("bits_per_sample", bits_of(result.shape), kOutputBits);
+  });
   std::optional<std::string> reduced;
   if (facts.depth_loss != DepthLoss::none)
     reduced = depth_warning(facts.depth_loss, header.bits_per_sample, facts.output_format);

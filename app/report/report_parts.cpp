@@ -77,6 +77,10 @@ void add_options(Fields& fields, const ProcessOptions& options) {
   for (const OptionValue& option : options.stages.parameter_options)
     presets.emplace_back(option.option, printable(option.text));
   fields.add("stages", options.stages.list);
+  fields.list("also", options.stages.also, [](Fields& also, const AlsoStages& result) {
+    also.add("name", result.name);
+    also.add("stages", result.list);
+  });
   fields.add("pages", options.pages ? std::optional(pages_text(*options.pages)) : std::nullopt);
   fields.others(presets, "options that preset a stage's parameter");
   std::size_t number = 0;

@@ -58,6 +58,12 @@ inline constexpr std::array kMaskParameters{
               .kind = Parameter::Kind::image,
               .required = true}};
 
+inline constexpr std::array kAppendParameters{
+    Parameter{.name = "image",
+              .help = "Image of the same size and samples; both have at most 4 channels together",
+              .kind = Parameter::Kind::image,
+              .required = true}};
+
 inline constexpr std::array<std::string_view, 3> kBorderNames{"shrink", "replicate", "reflect"};  // as Border
 
 inline constexpr std::array kBoxParameters{

@@ -109,6 +109,12 @@ constexpr std::array kTexts{
                   "v m / white, rounded to the nearest, with the sample m of a second image: white keeps the "
                   "image, black makes it black. A grey mask serves all channels. Alpha is unchanged.",
               .example = "mask:mask.png"},
+    StageText{
+        .stage = "append",
+        .rule = "Appends the channels of a second image, in the order of files: grey, alpha; R, G, B, alpha. "
+                "A grey image with two more is RGB. Both have at most 4 channels together.",
+        .equals = "numpy.concatenate along the channels, cv2.merge, libvips' bandjoin",
+        .example = "append:g.png,append:b.png"},
     StageText{.stage = "over",
               .rule =
                   "A second image on top: (s a + v (white - a)) / white, rounded to the nearest, with its "

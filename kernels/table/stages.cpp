@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "kernels/append/append.h"
 #include "kernels/arithmetic/arithmetic.h"
 #include "kernels/box/box.h"
 #include "kernels/channels/channels.h"
@@ -95,6 +96,13 @@ constexpr std::array kAllPlanesAndOverlay{kAllPlanes[0],
 // The table of an ICC profile, as a second image (pipeline/color_profiles.h).
 constexpr std::array kAllPlanesAndProfile{kAllPlanes[0],
                                           kTableOf<kConstant<second_image_bytes, copy_second_image>>};
+// A second image of the same size with any number of channels.
+constexpr std::array kAllPlanesAndAppended{
+    kAllPlanes[0], Port{.name = "table",
+                        .kind = ValueKind::table,
+                        .alpha = true,
+                        .made_by = &kConstant<second_image_bytes, copy_second_image, kSameAndFloats>,
+                        .appended = true}};
 
 // Arithmetic with a number or a second image.
 template <Arithmetic Op>
@@ -215,6 +223,13 @@ constexpr std::array kStages{
     arithmetic<Arithmetic::max>("max", "lighter of the image and a number or image"),
     arithmetic<Arithmetic::absdiff>("absdiff", "absolute difference from a number or image"),
     arithmetic<Arithmetic::mask>("mask", "black where another image is black", kMaskParameters),
+    Stage{.name = "append",
+          .summary = "the channels of another image appended",
+          .parameters = kAppendParameters,
+          .ports = {kAllPlanesAndAppended, kAllPlanes},
+          .by_row = true,
+          .infer = append_infer,
+          .kernels = IMGPIPE_KERNELS_MOVES(append)},
     Stage{.name = "over",
           .summary = "another image on top",
           .parameters = kOverParameters,

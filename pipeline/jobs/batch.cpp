@@ -30,9 +30,9 @@ class Batch::Work {
   Work(BatchItems items, BatchSettings settings, std::shared_ptr<GrowingItems> growing = nullptr)
       : items_(std::move(items)),
         growing_(std::move(growing)),
-        settings_(std::move(settings)),
+        settings_(with_engines(std::move(settings))),
         max_workers_(workers_for(settings_, expected_items())),
-        memory_engine_(settings_.pages ? nullptr : settings_.make_engine(1)),
+        memory_engine_(settings_.engine_per_worker ? nullptr : settings_.make_engine(1)),
         pages_(settings_, max_workers_, origin_),
         queue_(items_.size(), settings_, growing_ == nullptr),
         active_workers_(max_workers_),
@@ -43,12 +43,12 @@ class Batch::Work {
       directories_.make(std::filesystem::path(output).parent_path(), settings_.sync);
     };
     (void)no_memory();  // allocates its text while memory is available
-    if (!settings_.pages) pool_limit_.emplace(settings_.memory_bytes);
+    if (!settings_.engine_per_worker) pool_limit_.emplace(settings_.memory_bytes);
     if (settings_.lane_memory == nullptr)
       settings_.lane_memory = {std::pmr::new_delete_resource(), [](std::pmr::memory_resource*) {}};
     workers_ = start_workers(settings_, expected_items(), [this](std::size_t i) {
       Worker worker(i + 1, settings_);
-      if (settings_.pages && !has_engine(worker)) return;
+      if (settings_.engine_per_worker && !has_engine(worker)) return;
       while (work_once(worker, std::nullopt)) {
       }
     });
@@ -106,6 +106,11 @@ class Batch::Work {
   }
 
  private:
+  static BatchSettings with_engines(BatchSettings settings) {
+    settings.engine_per_worker = settings.engine_per_worker || settings.pages;
+    return settings;
+  }
+
   [[nodiscard]] std::size_t expected_items() const {
     return growing_ ? std::numeric_limits<std::size_t>::max() : items_.size();
   }
@@ -126,7 +131,7 @@ class Batch::Work {
     return work.action != BatchQueue::Action::end;
   }
 
-  // Ends the batch if no engine for pages can be made: every input needs it.
+  // Ends the batch if no engine can be made: every input needs it.
   bool has_engine(Worker& worker) noexcept {
     const std::optional<Error> error = error_of([&] { (void)worker.engine(pages_.threads()); });
     if (error) abort_batch(*error);
@@ -136,7 +141,7 @@ class Batch::Work {
   void do_work(Worker& worker, BatchQueue::WorkItem& work) {
     EntryPointer& entry = work.entry;
     guarded(entry, [&] {
-      if (settings_.pages) return run_pages(worker, entry);
+      if (settings_.engine_per_worker) return run_pages(worker, entry);
       if (work.action == BatchQueue::Action::open) begin(*entry);
       entry->job->timeline().set_track(worker.track());
       if (work.action == BatchQueue::Action::open) {
@@ -271,6 +276,7 @@ class Batch::Work {
     entry->job->write();
     entry->result.output_bytes = entry->job->output_bytes();
     entry->result.file = entry->job->take_file();
+    add_also_results(*entry->job, entry->result);
     finish(entry);
   }
 
@@ -303,7 +309,7 @@ class Batch::Work {
 
   void finish(EntryPointer& entry) noexcept {
     BatchResult& result = entry->result;
-    if (settings_.pages) {
+    if (settings_.engine_per_worker) {
       result.end_ns = Timeline(origin_).now_ns();
     } else {
       add_up_times(*entry);
@@ -312,13 +318,14 @@ class Batch::Work {
     std::optional<Error> left_out = error_of([&] {
       if (entry->assistance != nullptr) lanes_.assisted(lane_work_ns(result));
     });
-    if (!result.failed && !settings_.pages && !entry->to_lane && !entry->in_bands())
+    if (!result.failed && !settings_.engine_per_worker && !entry->to_lane && !entry->in_bands())
       lanes_.record_host_image(result);
     left_out = error_of([&] {
       if (settings_.keep_spans && entry->job) result.spans = entry->job->timeline().spans();
     });
-    // The output side, or with pages a worker's device, is unusable.
-    if (result.failed == ErrorKind::output || (settings_.pages && result.failed == ErrorKind::device))
+    // The output side, or a worker's device, is unusable.
+    if (result.failed == ErrorKind::output ||
+        (settings_.engine_per_worker && result.failed == ErrorKind::device))
       abort_batch(*error_of([&] { throw Error(*result.failed, result.reason); }));
     if (result.failed && (settings_.fail_fast || (settings_.is_hopeless && settings_.is_hopeless())))
       queue_.stop();

@@ -49,6 +49,7 @@ struct BatchItem {
   // As in ImageFiles. Without pages only.
   std::shared_ptr<const std::vector<std::byte>> content{};
   bool stays_in_memory = false;
+  std::vector<AlsoFile> also{};  // as in ImageFiles; without lanes, and none stays in memory
 };
 
 // The inputs of a batch, each made on request, so that a hundred thousand paths are not stored twice.
@@ -110,9 +111,11 @@ struct BatchSettings : ImageSettings {
   std::function<std::unique_ptr<Engine>(int threads)> make_engine = make_cpu_engine;
   // Set: the pages of each input are processed, without lanes.
   std::optional<PageRequest> pages;
+  // Each worker processes whole inputs on its engine, without lanes; always the case with pages.
+  bool engine_per_worker = false;
   MakePageConsumer
       make_page_consumer;  // with pages, instead of make_row_consumer; not set: pages become files
-  // With pages: why the workers' engines differ from the requested ones.
+  // Without lanes: why the workers' engines differ from the requested ones.
   std::string device_note;
   // Finds the devices, on a separate thread, because that can take longer than an image. Not set: there are
   // none. An exception counts as a lane that did not start.
@@ -145,6 +148,12 @@ struct Interval {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
+// The file of a BatchItem::also.
+struct AlsoResult {
+  Shape output{0, 0, 1};
+  std::int64_t bytes = 0;  // with --pages: of all pages
+};
+
 struct BatchResult {
   std::size_t item = 0;
   std::optional<ErrorKind> failed;  // set: the image has no output
@@ -168,8 +177,9 @@ struct BatchResult {
   bool lane_encoded = false;  // the lane encoded at least some of the file's strips
   // From the first span on a lane to the last. Zero without a lane.
   std::array<Interval, kParts> on_lane{};
-  std::vector<Span> spans;  // with keep_spans; their tracks name the worker and the slot
-  EncodedFile file;         // of an output that stays in memory
+  std::vector<Span> spans;       // with keep_spans; their tracks name the worker and the slot
+  EncodedFile file;              // of an output that stays in memory
+  std::vector<AlsoResult> also;  // of an image that is done
 };
 
 class Batch {

@@ -37,7 +37,8 @@ ImageFiles image_files(const BatchItem& item, std::size_t number) {
           .number = number,
           .content = item.content,
           .stays_in_memory = item.stays_in_memory,
-          .made_of = item.made_of};
+          .made_of = item.made_of,
+          .also = item.also};
 }
 
 PendingInput pending_input(const ImageFiles& files, const DecodeOptions& options) {
@@ -70,7 +71,7 @@ MemoryNeed need_of(BatchEntry& entry, const Engine& host) {
                     : entry.in_bands() ? chains_need(question, true)
                                        : *(entry.host_need = host.memory_need(question));
   constexpr std::int64_t kRest = std::int64_t{256} << 10;  // tables, names, spans
-  need.bytes += entry.job->held_input_bytes() + kRest;
+  need.bytes += entry.job->held_input_bytes() + entry.job->also_bytes() + kRest;
   return need;
 }
 
@@ -116,6 +117,14 @@ void record_output(BatchEntry& entry) {
   result.depth_loss = image.depth_loss();
   result.unpreserved_profile = image.unpreserved_profile();
   result.unpreserved_metadata = image.unpreserved_metadata();
+}
+
+void add_also_results(const ImageJob& image, BatchResult& result) {
+  result.also.resize(image.also().size());
+  for (std::size_t i = 0; i < result.also.size(); ++i) {
+    result.also[i].output = image.also()[i].shape();
+    result.also[i].bytes += image.also()[i].bytes();
+  }
 }
 
 std::int64_t lane_work_ns(const BatchResult& result) {

@@ -65,6 +65,9 @@ void keep_warnings(BatchEntry& entry);
 // Copies the properties of the planned output to the result.
 void record_output(BatchEntry& entry);
 
+// Adds the files of ImageFiles::also that the job has written.
+void add_also_results(const ImageJob& image, BatchResult& result);
+
 // The time of an ended image's work that a lane would have done.
 [[nodiscard]] std::int64_t lane_work_ns(const BatchResult& result);
 

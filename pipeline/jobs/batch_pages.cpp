@@ -26,7 +26,7 @@ void BatchPages::run(const BatchItem& item, const std::string& track, Engine& en
              [&](const std::string& damage) { result.warnings.push_back(damage); });
   result.header = input.first_header();
   result.input_bytes = input.input_bytes();
-  result.pages = input.range().count();
+  if (settings_.pages) result.pages = input.range().count();
   if (!settings_.make_page_consumer) remove_stale_files(input);
   input.measure(engine);
   PageNotes said;
@@ -36,7 +36,7 @@ void BatchPages::run(const BatchItem& item, const std::string& track, Engine& en
             }});
   input.finish();
   result.output_bytes = input.output_bytes();
-  if (!settings_.make_page_consumer && !input.makes_stack())
+  if (settings_.pages && !settings_.make_page_consumer && !input.makes_stack())
     result.last_output = input.output_of(input.range().last);
   if (use.accept) naming(printable(item.input), use.accept);
 }
@@ -47,6 +47,7 @@ void BatchPages::take(const FinishedItem& page, const PageConsumer& use, PageNot
   result.output = image.output_shape();
   result.tensor = page.outcome.plan.tensor;
   result.pixels += image.header().shape.pixels();
+  add_also_results(image, result);
   if (result.depth_loss == DepthLoss::none) result.depth_loss = image.depth_loss();
   if (result.unpreserved_profile.empty()) result.unpreserved_profile = image.unpreserved_profile();
   if (result.unpreserved_metadata.empty()) result.unpreserved_metadata = image.unpreserved_metadata();
@@ -65,8 +66,10 @@ void BatchPages::take(const FinishedItem& page, const PageConsumer& use, PageNot
 // Removes temporary files that killed runs left for this input's outputs. Reads each directory once.
 void BatchPages::remove_stale_files(const InputJob& input) {
   const std::lock_guard lock(mutex_);
-  for (std::int64_t number = input.range().first; number <= input.range().last; ++number)
+  for (std::int64_t number = input.range().first; number <= input.range().last; ++number) {
     (void)stale_.remove(input.output_of(number));
+    for (const std::string& also : input.also_outputs_of(number)) (void)stale_.remove(also);
+  }
 }
 
 }  // namespace imgpipe

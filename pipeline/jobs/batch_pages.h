@@ -1,6 +1,6 @@
-// Inputs of a batch that are processed page by page (--pages). A worker processes one input at a time, with
-// its own engine. Only one page of an input is in memory, so a batch needs the memory of one page per worker.
-// There are no lanes; with CUDA, each worker's engine has its own device.
+// Inputs of a batch without lanes (BatchSettings::engine_per_worker), such as those that are processed page
+// by page (--pages). A worker processes one input at a time, with its own engine; with CUDA, each engine has
+// its own device. Only one page of an input is in memory, so a batch needs the memory of one page per worker.
 #pragma once
 
 #include <algorithm>

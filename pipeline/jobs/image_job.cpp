@@ -10,6 +10,7 @@
 #include "images/formats/codec_table.h"
 #include "images/formats/preserved_metadata.h"
 #include "images/memory/available_memory.h"
+#include "images/text.h"
 #include "kernels/stage.h"
 #include "pipeline/color_profiles.h"
 #include "pipeline/contrast_ranges.h"
@@ -32,6 +33,28 @@ Mark mark_for(const EncodeOptions& encode, const ImageFiles& files) {
   Mark mark = encode.mark;
   if (mark == Mark::result) mark.made_of = files.made_of;
   return mark;
+}
+
+DecodeOptions decoding_for(const ImageSettings& settings, std::span<const StageRequest> stages) {
+  DecodeOptions options = with_profile(settings.decode, stages);
+  for (const StageBranch& branch : settings.also) {
+    const DecodeOptions other = with_profile(settings.decode, branch.steps);
+    options.with_profile = options.with_profile || other.with_profile;
+    options.inks = options.inks && other.inks;
+  }
+  return options;
+}
+
+Plan plan_for(const ImageSettings& settings, std::span<const StageRequest> stages, const ImageHeader& header,
+              Format format) {
+  const std::int64_t max_pixels = settings.decode.max_pixels;
+  const int max_bits = format_info(format).written_bits;
+  std::vector<StageRequest> steps = with_profile(stages, header);
+  if (settings.also.empty()) return make_plan(steps, header.shape, settings.fuse, max_pixels, max_bits);
+  std::vector<StageBranch> branches = settings.also;
+  for (StageBranch& branch : branches) branch.steps = with_profile(branch.steps, header);
+  branches.push_back({"", std::move(steps)});
+  return make_branched_plan(branches, header.shape, max_pixels, max_bits);
 }
 
 ImageJob::ImageJob(ImageFiles files, const ImageSettings& settings, Timeline timeline)
@@ -65,16 +88,14 @@ std::int64_t ImageJob::opening_bytes() const {
 
 void ImageJob::open() {
   naming(files_.input_name,
-         [&] { reader_ = open_reader(input_, with_profile(settings_.decode, settings_.stages)); });
+         [&] { reader_ = open_reader(input_, decoding_for(settings_, settings_.stages)); });
   header_ = reader_->header();
   decoded_by_library_ = reader_->decoder().empty();
 }
 
 void ImageJob::make_plan() {
   naming(files_.input_name, [&] {
-    image_.plan = std::make_shared<const Plan>(
-        imgpipe::make_plan(with_profile(settings_.stages, header_), header_.shape, settings_.fuse,
-                           settings_.decode.max_pixels, format_info(files_.format).written_bits));
+    image_.plan = std::make_shared<const Plan>(plan_for(settings_, settings_.stages, header_, files_.format));
   });
   const bool cut_down = header_.bits_per_sample > 8 && is_byte(header_.shape.sample);
   depth_loss_ = cut_down               ? DepthLoss::at_reading
@@ -82,39 +103,66 @@ void ImageJob::make_plan() {
                                        : DepthLoss::none;
 }
 
-// Returns the name of a profile that the plan does not apply.
-std::string ImageJob::unapplied_profile() const {
+// Returns the name of a profile that the steps of a result do not apply.
+std::string ImageJob::unapplied_profile(std::size_t result) const {
+  const std::vector<const Operation*> operations = plan().operations_of(result);
   const bool applied = std::ranges::any_of(
-      plan().operations, [](const Operation& operation) { return operation.stage->name == "icc"; });
+      operations, [](const Operation* operation) { return operation->stage->name == "icc"; });
   return applied ? "" : header_.profile;
 }
 
-// Returns the metadata to preserve; sets lost_profile_ and lost_metadata_. The input file must still be held.
-std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
-  lost_profile_ = unapplied_profile();
-  if (!settings_.keep_metadata || image_.plan->tensor) return nullptr;
-  ImageChanges use{.output = files_.format, .shape = output_shape_};
+// Returns the metadata to preserve in a result. The input file must still be held.
+ImageJob::PreservedOfResult ImageJob::preserved_metadata(std::size_t result, const Shape& shape) const {
+  PreservedOfResult preserved{
+      .metadata = nullptr, .lost_profile = unapplied_profile(result), .lost_metadata = ""};
+  if (!settings_.keep_metadata || image_.plan->tensor) return preserved;
+  ImageChanges use{.output = files_.format, .shape = shape};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
-  use.reshaped = reshape_reason(image_.plan->input, output_shape_, use.applied != Orientation::upright);
+  use.reshaped = reshape_reason(image_.plan->input, shape, use.applied != Orientation::upright);
   const std::string file_name = std::filesystem::path(files_.input).filename().string();
   use.file_name = file_name;
-  for (const Operation& operation : image_.plan->operations) {
-    const FrameType &in = operation.in, &out = operation.out;
+  for (const Operation* const operation : image_.plan->operations_of(result)) {
+    const FrameType &in = operation->in, &out = operation->out;
     const bool resized = in.width != out.width || in.height != out.height;
-    const Effect effect = operation.stage->effect;
-    const bool revalues = makes_pixels(*operation.stage) && effect == Effect::values;
-    use.to_srgb = use.to_srgb || operation.stage->name == "icc";
+    const Effect effect = operation->stage->effect;
+    const bool revalues = makes_pixels(*operation->stage) && effect == Effect::values;
+    use.to_srgb = use.to_srgb || operation->stage->name == "icc";
     use.turned = use.turned || effect == Effect::turns;
     use.moved = use.moved || use.turned || effect == Effect::cuts;
     use.revalued = use.revalued || revalues;
     use.scaled = use.scaled || (resized && revalues);
   }
   PreservedMetadata kept = naming(files_.input_name, [&] { return keep_metadata(input_.bytes(), use); });
-  if (!kept.unpreserved_profile.empty()) lost_profile_ = kept.unpreserved_profile;
-  if (kept.metadata && !kept.metadata->icc.empty()) lost_profile_.clear();
-  lost_metadata_ = lost_metadata_text(kept.lost);
-  return kept.metadata;
+  if (!kept.unpreserved_profile.empty()) preserved.lost_profile = kept.unpreserved_profile;
+  if (kept.metadata && !kept.metadata->icc.empty()) preserved.lost_profile.clear();
+  preserved.lost_metadata = lost_metadata_text(kept.lost);
+  preserved.metadata = std::move(kept.metadata);
+  return preserved;
+}
+
+// Makes the outputs of settings_.also.
+void ImageJob::make_also() {
+  for (std::size_t i = 0; i < files_.also.size(); ++i) {
+    const Shape shape = plan().shape_of_result(i);
+    AlsoOutput& output = also_.emplace_back(files_.also[i], mark());
+    EncodeOptions encode = settings_.encode;
+    encode.metadata = preserved_metadata(i, storable_shape(files_.format, shape, false)).metadata;
+    output.make(files_.format, shape, std::move(encode), settings_.sync);
+  }
+}
+
+std::int64_t ImageJob::also_bytes() const {
+  std::int64_t bytes = 0;
+  for (const AlsoOutput& output : also_) bytes += output.encoding_bytes();
+  return bytes;
+}
+
+void ImageJob::encode_also(const std::vector<ConstHostView>& results, int threads) {
+  if (also_.empty()) return;
+  naming(files_.input_name, [&] { check_available(also_bytes()); });
+  HostThreads host(threads);
+  for (std::size_t i = 0; i < also_.size(); ++i) also_[i].encode(results[i], host, image_.timeline);
 }
 
 void ImageJob::make_output() {
@@ -122,7 +170,7 @@ void ImageJob::make_output() {
   has_alpha_ = shape.has_alpha();
   if (settings_.make_row_consumer) {
     output_shape_ = shape;
-    lost_profile_ = unapplied_profile();
+    lost_profile_ = unapplied_profile(plan().results.size() - 1);
     consumer_ = naming(files_.input_name, [&] { return settings_.make_row_consumer(files_, plan()); });
     writer_ = std::move(consumer_.writer);
     return;
@@ -132,7 +180,10 @@ void ImageJob::make_output() {
     EncodeOptions encode = settings_.encode;
     encode.tensor = image_.plan->tensor;
     encode.mark = mark();
-    encode.metadata = preserved_metadata();
+    PreservedOfResult preserved = preserved_metadata(plan().results.size() - 1, output_shape_);
+    encode.metadata = std::move(preserved.metadata);
+    lost_profile_ = std::move(preserved.lost_profile);
+    lost_metadata_ = std::move(preserved.lost_metadata);
     if (files_.page) stack_ = files_.page->stack;
     if (stack_ != nullptr) encode.in_stack = std::make_shared<const StackPosition>(stack_->next);
     writer_ = make_writer(files_.format, shape, encode);
@@ -142,6 +193,7 @@ void ImageJob::make_output() {
     if (is_large_file(*writer_) && output().is_replaced())
       sink_ = [this](std::span<const std::byte> bytes) { append(bytes); };
   });
+  make_also();
 }
 
 MemoryEstimateRequest ImageJob::memory_estimate_request() const {
@@ -167,12 +219,13 @@ Outcome ImageJob::run(Engine& engine, Job job) {
     if (has_no_range(found)) unstretched_.push_back(no_range_text(found));
   }
   encoded_ = std::move(outcome.file);
+  encode_also(outcome.results, engine.threads());
   return outcome;
 }
 
 Image ImageJob::decode_by_library(Timeline& timeline) const {
   return naming(files_.input_name, [&] {
-    DecodeOptions options = with_profile(settings_.decode, settings_.stages);
+    DecodeOptions options = decoding_for(settings_, settings_.stages);
     if (decoded_by_library_) return Image();
     options.codec = CodecChoice::turbo;
     const std::unique_ptr<Reader> reader = open_reader(input_, options);
@@ -235,6 +288,8 @@ void ImageJob::write() {
     output_bytes_ = static_cast<std::int64_t>(encoded_.size_bytes());
     return;
   }
+  for (AlsoOutput& output : also_)
+    output.write(settings_.before_first_byte, settings_.before_write, image_.timeline);
   const auto left = static_cast<std::int64_t>(encoded_.size_bytes());
   const auto span = image_.timeline.span("write", SpanKind::host, left);
   naming(files_.output_name, [&] {
@@ -275,6 +330,7 @@ void ImageJob::release() noexcept {
   sink_ = {};
   consumer_ = {};
   output_.reset();
+  also_.clear();
 }
 
 std::vector<ImageNote> ImageJob::notes() const {
@@ -304,9 +360,13 @@ std::vector<ImageNote> ImageJob::notes() const {
     notes.push_back({profile, input + "dropped colour profile \"" + lost_profile_ +
                                   "\"; the colours were not converted"});
   if (!lost_metadata_.empty()) notes.push_back({metadata, input + "dropped metadata: " + lost_metadata_});
-  if (drops_alpha())
-    notes.push_back({alpha, files_.output_name + ": dropped alpha; " +
-                                std::string(format_info(files_.format).name) + " cannot store it"});
+  const auto note_alpha = [&](const std::string& output) {
+    notes.push_back({alpha, output + ": dropped alpha; " + std::string(format_info(files_.format).name) +
+                                " cannot store it"});
+  };
+  for (const AlsoOutput& output : also_)
+    if (output.drops_alpha()) note_alpha(printable(output.path()));
+  if (drops_alpha()) note_alpha(files_.output_name);
   return notes;
 }
 

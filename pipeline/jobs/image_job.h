@@ -11,29 +11,23 @@
 #include <memory>
 #include <memory_resource>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "images/codecs/codec.h"
-#include "images/codecs/pages.h"
 #include "images/files/output_file.h"
 #include "images/formats/pending_input.h"
 #include "pipeline/engine.h"
 #include "pipeline/file_encoding.h"
+#include "pipeline/jobs/also_output.h"
 #include "pipeline/lane.h"
 #include "pipeline/memory_need.h"
 #include "pipeline/plan.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {
-
-// A file written page by page (images/codecs/pages.h). InputJob makes its pages' jobs and puts it in place.
-struct PageStack {
-  PageStack(const std::string& path, OutputSync* sync) : file(path, sync) {}
-  OutputFile file;
-  StackPosition next;  // position of the next page
-};
 
 struct PageOfInput {
   bool whole_stack = false;    // all pages go, in order, into one file
@@ -52,6 +46,7 @@ struct ImageFiles {
   // The provenance for the output's mark; if its content hash is unknown, reading the input computes it.
   // nullopt: the input has no name.
   std::optional<Provenance> made_of{};
+  std::vector<AlsoFile> also{};  // the outputs of ImageSettings::also, in order; of the same format
 };
 
 // Consumes an image's rows instead of an output file.
@@ -67,6 +62,7 @@ struct RowConsumer {
 // Settings that all images of a run share.
 struct ImageSettings {
   std::vector<StageRequest> stages;
+  std::vector<StageBranch> also;  // further results of the decoded image; nothing is fused then
   bool fuse = false;
   bool keep_metadata = false;  // ICC profile, EXIF, ... (images/codecs/metadata/metadata.h)
   DecodeOptions decode;
@@ -80,6 +76,14 @@ struct ImageSettings {
   // If set, there are no output files. Called with each image's plan; returns the consumer of its rows.
   std::function<RowConsumer(const ImageFiles& files, const Plan& plan)> make_row_consumer;
 };
+
+// Returns how to decode an image for `stages` and the lists of settings.also, which may need its profile.
+[[nodiscard]] DecodeOptions decoding_for(const ImageSettings& settings, std::span<const StageRequest> stages);
+
+// Plans `stages`, and the lists of settings.also before them, for an image. Throws as with_profile(),
+// make_plan() and make_branched_plan() do.
+[[nodiscard]] Plan plan_for(const ImageSettings& settings, std::span<const StageRequest> stages,
+                            const ImageHeader& header, Format format);
 
 // A remark for the user about an image that is written nevertheless.
 struct ImageNote {
@@ -179,6 +183,9 @@ class ImageJob {
     return held_input_bytes_;
   }                                                                          // the part of it in memory
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }  // written so far
+  [[nodiscard]] std::span<const AlsoOutput> also() const { return also_; }
+  // The bytes of the files of ImageFiles::also, which are held until they are written; after make_output().
+  [[nodiscard]] std::int64_t also_bytes() const;
   // Calls Reader::use_less_memory(). Must be called after open() and before the first row is read.
   bool use_less_memory() { return reader_->use_less_memory(); }
   [[nodiscard]] const Reader& reader() const { return *reader_; }  // valid until run() or decode()
@@ -188,8 +195,14 @@ class ImageJob {
   [[nodiscard]] std::vector<ImageNote> notes() const;
 
  private:
-  [[nodiscard]] std::string unapplied_profile() const;
-  [[nodiscard]] std::shared_ptr<const Metadata> preserved_metadata();
+  struct PreservedOfResult {
+    std::shared_ptr<const Metadata> metadata;
+    std::string lost_profile, lost_metadata;
+  };
+  [[nodiscard]] std::string unapplied_profile(std::size_t result) const;
+  [[nodiscard]] PreservedOfResult preserved_metadata(std::size_t result, const Shape& shape) const;
+  void make_also();
+  void encode_also(const std::vector<ConstHostView>& results, int threads);
   [[nodiscard]] bool drops_alpha() const { return has_alpha_ && !output_shape_.has_alpha(); }
   void begin_output();
   [[nodiscard]] OutputFile& output() { return stack_ != nullptr ? stack_->file : *output_; }
@@ -203,6 +216,7 @@ class ImageJob {
   std::int64_t input_bytes_ = 0, held_input_bytes_ = 0, output_bytes_ = 0;
   LaneImage image_;  // its timeline is the job's
   Shape output_shape_{0, 0, 1};
+  std::vector<AlsoOutput> also_;
   std::string lost_profile_, lost_metadata_;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;

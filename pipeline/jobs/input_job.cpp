@@ -28,7 +28,13 @@ void check_memory(std::int64_t need, std::int64_t most) {
 }
 
 std::int64_t need_of(const ImageJob& job, const Engine& engine) {
-  return engine.memory_need(job.memory_estimate_request()).bytes + job.held_input_bytes();
+  return engine.memory_need(job.memory_estimate_request()).bytes + job.held_input_bytes() + job.also_bytes();
+}
+
+std::vector<Shape> result_shapes(const Plan& plan) {
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; i < plan.results.size(); ++i) shapes.push_back(plan.shape_of_result(i));
+  return shapes;
 }
 
 }  // namespace
@@ -61,9 +67,19 @@ bool InputJob::makes_files() const {
   return request_ && !request_->selection.alone && !stack_ && !to_stream_ && !settings_.make_row_consumer;
 }
 
+std::string InputJob::path_of(const std::string& output, std::int64_t number) const {
+  if (!makes_files()) return output;
+  return page_path(request_->selection, output, number, is_stream() ? 0 : list_->size());
+}
+
 std::string InputJob::output_of(std::int64_t number) const {
-  if (!makes_files()) return files_.output;
-  return page_path(request_->selection, files_.output, number, is_stream() ? 0 : list_->size());
+  return path_of(files_.output, number);
+}
+
+std::vector<std::string> InputJob::also_outputs_of(std::int64_t number) const {
+  std::vector<std::string> outputs;
+  for (const AlsoFile& file : files_.also) outputs.push_back(path_of(file.output, number));
+  return outputs;
 }
 
 void InputJob::open(const Check& check, const Warn& warn) {
@@ -82,8 +98,13 @@ void InputJob::open(const Check& check, const Warn& warn) {
     if (files_.made_of) files_.made_of->content = list_->content_hash();
   });
   if (!settings_.make_row_consumer && !request_->selection.alone && !request_->selection.named &&
-      holds_pages(files_.format))
+      holds_pages(files_.format)) {
     stack_ = std::make_unique<PageStack>(files_.output, settings_.sync);
+    for (AlsoFile& file : files_.also) {
+      also_stacks_.push_back(std::make_unique<PageStack>(file.output, settings_.sync));
+      file.stack = also_stacks_.back().get();
+    }
+  }
   if (is_stream()) {
     open_stream();
   } else {
@@ -159,7 +180,9 @@ void InputJob::open_stream() {
     const Plan plan = plan_of(first_header_);
     check_page(first_header_, plan);
     // The size of a stack of several images is not known in advance.
-    if (stack_) stack_->next.big = several || max_bytes_in_stack(*image_, plan.output) > kMaxClassicBytes;
+    if (stack_)
+      stack_->next.big = several || max_bytes_in_stack(*image_, result_shapes(plan)) > kMaxClassicBytes;
+    for (const auto& also : also_stacks_) also->next.big = stack_->next.big;
   });
 }
 
@@ -179,24 +202,26 @@ void InputJob::throw_missing_pages() const {
 }
 
 ImageHeader InputJob::header_of(const InputFile& page) const {
-  return open_reader(page, with_profile(settings_.decode, checked_stages_))->header();
+  return open_reader(page, decoding_for(settings_, checked_stages_))->header();
 }
 
 Plan InputJob::plan_of(const ImageHeader& header) const {
-  return make_plan(with_profile(checked_stages_, header), header.shape, settings_.fuse,
-                   settings_.decode.max_pixels, format_info(files_.format).written_bits);
+  return plan_for(settings_, checked_stages_, header, files_.format);
 }
 
 void InputJob::check_page(const ImageHeader& header, const Plan& plan) {
   max_pixels_ = std::max(max_pixels_, header.shape.pixels());
   if (std::exchange(checked_, header.shape) == header.shape) return;
   check_(plan, header);
-  if (!settings_.make_row_consumer) (void)storable_shape(files_.format, plan.output, plan.tensor.has_value());
+  if (settings_.make_row_consumer) return;
+  for (std::size_t i = 0; i + 1 < plan.results.size(); ++i)
+    (void)storable_shape(files_.format, plan.shape_of_result(i), false);
+  (void)storable_shape(files_.format, plan.output, plan.tensor.has_value());
 }
 
 void InputJob::check_pages() {
   std::int64_t stack_bytes = 0;
-  Shape output;
+  std::vector<Shape> outputs;
   for (std::int64_t number = range_.first; number <= range_.last; ++number) {
     naming(name_of(number), [&] {
       const InputFile page = list_->page(number - 1, Pages::Part::front);
@@ -206,21 +231,26 @@ void InputJob::check_pages() {
       if (checked_ != header.shape) {
         const Plan plan = plan_of(header);
         check_page(header, plan);
-        output = plan.output;
+        outputs = result_shapes(plan);
       }
-      if (stack_ && stack_bytes <= kMaxClassicBytes) stack_bytes += max_bytes_in_stack(page, output);
+      if (stack_ && stack_bytes <= kMaxClassicBytes) stack_bytes += max_bytes_in_stack(page, outputs);
     });
   }
   if (stack_) stack_->next.big = stack_bytes > kMaxClassicBytes;
+  for (const auto& also : also_stacks_) also->next.big = stack_->next.big;
 }
 
-// Returns the maximum bytes of a page in the stack. Metadata shared by pages of the input is written with
-// each page.
-std::int64_t InputJob::max_bytes_in_stack(const InputFile& page, const Shape& output) const {
-  EncodeOptions encode = settings_.encode;
-  if (settings_.keep_metadata)
-    encode.metadata = keep_metadata(page.bytes(), {.output = files_.format, .shape = output}).metadata;
-  return max_page_bytes(files_.format, output, encode);
+// Returns the maximum bytes of a page in a stack. Metadata shared by pages of the input is written with each
+// page.
+std::int64_t InputJob::max_bytes_in_stack(const InputFile& page, const std::vector<Shape>& outputs) const {
+  std::int64_t most = 0;
+  for (const Shape& output : outputs) {
+    EncodeOptions encode = settings_.encode;
+    if (settings_.keep_metadata)
+      encode.metadata = keep_metadata(page.bytes(), {.output = files_.format, .shape = output}).metadata;
+    most = std::max(most, max_page_bytes(files_.format, output, encode));
+  }
+  return most;
 }
 
 void InputJob::check_outputs() {
@@ -242,6 +272,11 @@ void InputJob::check_outputs() {
     if (same_file(output, files_.input))
       throw Error(ErrorKind::usage, printable(output) + ": is the input; use another name for OUTPUT");
     naming(printable(output), [&] { settings_.before_write(output, mark_for(settings_.encode, files_)); });
+    for (const std::string& also : also_outputs_of(number)) {
+      if (same_file(also, files_.input))
+        throw Error(ErrorKind::usage, printable(also) + ": is the input; use another name for OUTPUT");
+      naming(printable(also), [&] { settings_.before_write(also, mark_for(settings_.encode, files_)); });
+    }
   }
 }
 
@@ -256,6 +291,7 @@ void InputJob::begin(ImageJob& job, std::int64_t number, const Engine& engine) {
     span.set_bytes(job.input_bytes());
   }
   if (stack_) stack_->next.last = is_last(number);
+  for (const auto& also : also_stacks_) also->next.last = stack_->next.last;
   {
     auto span = job.timeline().span("decode", SpanKind::host);
     job.open();
@@ -319,6 +355,7 @@ void InputJob::do_page(Engine& engine, std::int64_t number, const Hooks& hooks) 
   ImageFiles files = files_;
   files.input_name = name_of(number);
   files.output = output_of(number);
+  for (AlsoFile& also : files.also) also.output = path_of(also.output, number);
   if (files.output != files_.output) files.output_name = printable(files.output);
   if (!is_stream() || stack_) {
     const bool all = range_.first == 1 && range_.last == pages_in_file();
@@ -345,13 +382,21 @@ void InputJob::finish() {
     settings_.before_write(files_.output, mark_for(settings_.encode, files_));
     stack_->file.put_in_place();
   });
+  for (std::size_t i = 0; i < also_stacks_.size(); ++i) {
+    naming(printable(files_.also[i].output), [&] {
+      settings_.before_write(files_.also[i].output, mark_for(settings_.encode, files_));
+      also_stacks_[i]->file.put_in_place();
+    });
+  }
 }
 
 // Removes the pages written so far, because an incomplete set could pass for a complete one.
 void InputJob::remove_written() noexcept {
   std::error_code error;
-  for (std::int64_t number = range_.first; number <= written_; ++number)
+  for (std::int64_t number = range_.first; number <= written_; ++number) {
     std::filesystem::remove(output_of(number), error);
+    for (const std::string& also : also_outputs_of(number)) std::filesystem::remove(also, error);
+  }
 }
 
 }  // namespace imgpipe

@@ -117,6 +117,8 @@ class InputJob {
   // After measure(): the steps as they run.
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return settings_.stages; }
   [[nodiscard]] std::string output_of(std::int64_t number) const;
+  // The same for the outputs of ImageSettings::also.
+  [[nodiscard]] std::vector<std::string> also_outputs_of(std::int64_t number) const;
 
  private:
   [[nodiscard]] static Job without_pixels(ImageJob&);
@@ -133,7 +135,9 @@ class InputJob {
   void check_page(const ImageHeader& header, const Plan& plan);
   [[nodiscard]] ImageHeader header_of(const InputFile& page) const;
   [[nodiscard]] Plan plan_of(const ImageHeader& header) const;
-  [[nodiscard]] std::int64_t max_bytes_in_stack(const InputFile& page, const Shape& output) const;
+  [[nodiscard]] std::string path_of(const std::string& output, std::int64_t number) const;
+  [[nodiscard]] std::int64_t max_bytes_in_stack(const InputFile& page,
+                                                const std::vector<Shape>& outputs) const;
   void check_outputs();
   void measure_step(Engine& engine, std::size_t step, const std::function<void(const ImageHeader&)>& counted);
   void begin(ImageJob& job, std::int64_t number, const Engine& engine);
@@ -162,6 +166,7 @@ class InputJob {
   std::int64_t max_pixels_ = 0;
   std::int64_t output_bytes_ = 0;
   std::unique_ptr<PageStack> stack_;
+  std::vector<std::unique_ptr<PageStack>> also_stacks_;  // of files_.also, with stack_
   std::int64_t written_ = 0;  // the last page written to a file of its own; 0: none
 };
 

@@ -153,7 +153,7 @@ Arguments samples_of(const OptionRow& row) {
   Arguments samples = row.values;
   std::ranges::reverse(samples);
   for (const char* sample : {"gray,contrast:clip=0.50,smooth:gauss", "0.25", "7", "32", "512M", "*.\"p\\n[g]",
-                             "2-3", "cpu", "{stem}.{ext}", "dark=/d.png"})
+                             "2-3", "cpu", "{stem}.{ext}", "dark=/d.png", "t=gray"})
     samples.emplace_back(sample);
   return samples;
 }
@@ -181,7 +181,11 @@ Arguments sample_of(const OptionRow& row) {
     const Arguments named = of_image ? Arguments{"--image", "dark=/d.png"} : Arguments{};
     if (!is_taken(joined({"in.png", "out.png", name, sample}, named))) continue;
     if (is_repeated(row))
-      return {name, sample, name, of_image ? "dark=invert" : name == "--image" ? "other=/o.png" : "other"};
+      return {name, sample, name,
+              of_image            ? "dark=invert"
+              : name == "--also"  ? "other=invert"
+              : name == "--image" ? "other=/o.png"
+                                  : "other"};
     return {name, sample};
   }
   return {};

@@ -440,6 +440,12 @@ absdiff = arithmetic(lambda v, d, *_: abs(v - d))
 mask = arithmetic(lambda v, d, _, white: v * d / white)
 
 
+def append(planes, image):
+    if len(planes) == 4:
+        raise Refused()
+    return planes + second_image(image, planes)
+
+
 # The stages by name: their functions and their cases. One row per stage.
 STAGES = {
     "gray": (gray, list(LUMA)),
@@ -460,6 +466,7 @@ STAGES = {
     "max": (greatest, ["100", "30.5", "grey", "same"]),
     "absdiff": (absdiff, ["100", "30.5", "grey", "same"]),
     "mask": (mask, ["grey", "same"]),
+    "append": (append, ["grey"]),
     # The least opacity makes every alpha 0, and the next larger one that of 8 bits.
     "over": (lambda planes, image, *values, **named: over(planes, second_image(image, planes), *values, **named),
              ["logo", "logo:north:1:2", "grey:northeast:3:1:0.5", "logo:west:0:0:0.999999", "same:center:opacity=0.25",
@@ -517,7 +524,7 @@ ONLY_OF_16 = ["threshold:40000"]
 # Cases whose results are too large for golden files: they have digests instead.
 ONLY_OF_PATTERNS = ["pad:80x80:white", "pad:131x130:#c0ffee40:right"]
 # Stages that get alpha as the last plane. No others run on images with alpha.
-WITH_ALPHA = ["rgb", "flatten", "channel", "over", "resize", "crop", "pad", "colormap", "icc"]
+WITH_ALPHA = ["rgb", "flatten", "channel", "append", "over", "resize", "crop", "pad", "colormap", "icc"]
 # Lists of several steps.
 CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
           "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",
@@ -540,6 +547,7 @@ PATTERNS = {
     "contrast": [(131, 97, 3, bits, f"contrast:0.5:2:{how}") for bits in (8, 16) for how in ("joint", "each")],
     "flatten": [(67, 41, channels, bits, f"flatten:{color}") for channels in (2, 4) for bits in (8, 16)
                 for color in ("white", "#01807f")],
+    "append": [(67, 41, channels, bits, "append:grey") for channels in (1, 2, 3) for bits in (8, 16)],
     "over": [(67, 41, channels, bits, step) for channels in (1, 2, 3, 4) for bits in (8, 16)
              for step in ("over:grey:opacity=0.4", "over:logo:center", "over:logo:southeast:-3:-2:0.7")],
     "pad": [(67, 41, channels, bits, step) for channels in (1, 2, 3, 4) for bits in (8, 16)

@@ -24,6 +24,7 @@
 #include "tests/support/memory_writer.h"
 #include "tests/support/random_stages.h"
 #include "tests/support/sanitizers.h"
+#include "tests/support/second_images.h"
 
 namespace imgpipe::test::branches_test {
 namespace {
@@ -45,7 +46,9 @@ struct Branches {
   std::uint64_t seed = 0;  // of the image's noise
 
   [[nodiscard]] Plan plan() const {
-    return make_branched_plan(std::vector<std::string_view>(lists.begin(), lists.end()), shape);
+    std::vector<StageBranch> branches;
+    for (const std::string& list : lists) branches.push_back({"'" + list + "'", steps_for(list, shape)});
+    return make_branched_plan(branches, shape);
   }
   [[nodiscard]] std::string text() const {
     std::string text;
@@ -69,7 +72,7 @@ void add_step(Random& random, const Shape& shape, std::string& list) {
     const std::string step = below(random, 8) == 0 ? "depth:float" : random_step(random, *any_stage(random));
     const std::string longer = list.empty() ? step : list + "," + step;
     try {
-      if (!is_small(make_plan(parse_stages(longer), shape, false, std::int64_t{1} << 32))) continue;
+      if (!is_small(make_plan(steps_for(longer, shape), shape, false, std::int64_t{1} << 32))) continue;
       list = longer;
       return;
     } catch (const Error&) {
@@ -153,7 +156,7 @@ std::vector<Image> separate_results(const Branches& branches, const Image& image
   for (const std::string& list : branches.lists) {
     Job job;
     job.reader = make_memory_reader(image.untyped_view());
-    job.plan = make_plan(parse_stages(list), image.shape());
+    job.plan = make_plan(steps_for(list, image.shape()), image.shape());
     const Outcome outcome = make_reference_engine()->run(std::move(job));
     if (outcome.error) std::rethrow_exception(outcome.error);
     copy_pixels(outcome.pixels, results.emplace_back(outcome.pixels.shape()).untyped_view());

@@ -93,6 +93,21 @@ TEST(Runner, GivesSeveralResultsOfOneImage) {
   }
 }
 
+TEST(Runner, SeveralResultsReadSecondImages) {
+  TemporaryDirectory directory;
+  const Image image = noise({61, 37, 1}), other = noise({61, 37, 1});
+  const std::string file = directory.file("other.png");
+  write_image(file, other.untyped_view());
+  const std::vector<std::string> lists{"subtract:" + file, "invert,max:" + file,
+                                       "subtract:" + file + ",invert"};
+  Runner runner({.device = "cpu"});
+  const Plan plan = runner.branched_plan(image.shape(), {lists.begin(), lists.end()});
+  EXPECT_EQ(plan.steps.size(), 4) << "the last list begins with the first, and reads the same image";
+  const RunResult result = runner.run(image.untyped_view(), plan);
+  for (std::size_t i = 0; i < lists.size(); ++i)
+    EXPECT_EQ(bytes_of(result.results[i]), bytes_of(runner.run(image.untyped_view(), lists[i]).pixels));
+}
+
 TEST(Runner, ReadsRowsOfAnyStrideButNoPadding) {
   for (const Sample sample : {Sample::u8, Sample::u16}) {
     const Image image = noise({61, 17, 3, sample});

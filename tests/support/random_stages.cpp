@@ -62,8 +62,9 @@ std::int64_t random_number_of(Random& random, const Parameter& row) {
 // A name of tests/support/second_images.h.
 std::string random_image(Random& random, const Stage& stage) {
   static constexpr std::array<std::string_view, 3> kNames{"grey", "same", "logo"};
-  const bool any_size = find_port(stage.ports.in, ValueKind::table)->placed;
-  return std::string(kNames[static_cast<std::size_t>(below(random, any_size ? 3 : 2))]);
+  const Port& port = *find_port(stage.ports.in, ValueKind::table);
+  const int names = port.placed ? 3 : port.appended ? 1 : 2;
+  return std::string(kNames[static_cast<std::size_t>(below(random, names))]);
 }
 
 std::string random_value(Random& random, const Stage& stage, const Parameter& row) {

@@ -24,6 +24,18 @@ ROWS = [
     Row("--border", "imgpipe a.png o.ppm --stages smooth --border reflect", "the border of `smooth:border=reflect`",
         lambda r: r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth:border=reflect") and
         not r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth")),
+    Row("--also", "imgpipe a.png o.ppm --stages none --also g=gray --also s=resize:8x6",
+        "`o.g.ppm` and `o.s.ppm` are those of separate runs",
+        lambda r: r.same("o.g.ppm", "imgpipe a.png o.ppm --stages gray") and
+        r.same("o.s.ppm", "imgpipe a.png o.ppm --stages resize:8x6")),
+    Row("--split", "imgpipe a.png o.pgm --split rgb", "`o.red.pgm`, `o.green.pgm` and `o.blue.pgm`",
+        lambda r: not r.there("o.pgm") and
+        all(r.same(f"o.{name}.pgm", f"imgpipe a.png o.pgm --stages channel:{name[0]}")
+            for name in ("red", "green", "blue"))),
+    Row("--merge", "imgpipe a.png c.pgm --split rgb -q && imgpipe --merge c.red.pgm c.green.pgm c.blue.pgm o.ppm",
+        "the pixels of `a.png`",
+        lambda r: r.bytes("o.ppm")[-64 * 48 * 3:] ==
+        (r.run("imgpipe a.png p.ppm --stages none"), r.bytes("p.ppm"))[1][-64 * 48 * 3:]),
     Row("--image", "imgpipe a.png o.pgm --image dark=a.png --stages subtract:dark,gray",
         "black: the image less itself",
         lambda r: set(r.bytes("o.pgm")[-64 * 48:]) == {0}),
