@@ -7,6 +7,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::array kBriefTexts{
+    BriefText{"background", "Colour of the cells of --montage around the images"},
     BriefText{"block", "CUDA threads per block, a multiple of 32"},
     BriefText{"calibrate", "Measure from which image size auto uses the GPU"},
     BriefText{"channels", "Channels, from 1 (grey) to 4 (RGBA)"},
@@ -20,6 +21,7 @@ constexpr std::array kBriefTexts{
     BriefText{"image-stages", "Stages that run once on a named image"},
     BriefText{"keep-stages", "Write the image of every stage into DIR, as PNG"},
     BriefText{"metadata", "Whether to preserve metadata"},
+    BriefText{"montage", "Make one image with a cell for each page or image"},
     BriefText{"name", "Names of the files in the directory OUTPUT"},
     BriefText{"pages", "Which pages or frames to process"},
     BriefText{"pattern", "Pattern of the image"},
@@ -28,11 +30,13 @@ constexpr std::array kBriefTexts{
     BriefText{"png-level", "PNG compression, 0 to 9"},
     BriefText{"repeat", "Times are medians of N runs"},
     BriefText{"shard", "Process only part I of N"},
+    BriefText{"stack", "Make one image of all pages or images"},
     BriefText{"stage", "Which ladders to measure"},
     BriefText{"stretch", "One range for all colour planes, or one per plane"},
     BriefText{"study", "Which study to run"},
     BriefText{"sync", "Whether outputs survive a power failure"},
     BriefText{"template", "Write an example kernel for a stage"},
+    BriefText{"then", "Stages that run on the result of --stack"},
     BriefText{"trace", "Write what ran when, as .json for trace viewers"},
     BriefText{"webp", "Lossless or lossy WebP"},
     BriefText{"webp-level", "WebP compression, 0 to 9"},

@@ -62,6 +62,12 @@ std::int64_t ImageJob::opening_bytes() const {
   return naming(files_.input_name, [&] { return imgpipe::opening_bytes(input_.bytes(), settings_.decode); });
 }
 
+void ImageJob::open(std::unique_ptr<Reader> reader, const Plan& first) {
+  reader_ = std::move(reader);
+  header_ = reader_->header();
+  first_plan_ = &first;
+}
+
 void ImageJob::open() {
   naming(files_.input_name, [&] { reader_ = open_reader(input_, settings_.decode); });
   header_ = reader_->header();
@@ -87,10 +93,15 @@ std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
   ImageChanges use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
-  use.reshaped = reshape_reason(image_.plan->input, output_shape_, use.applied != Orientation::upright);
+  const Plan& first = first_plan_ != nullptr ? *first_plan_ : *image_.plan;
+  use.reshaped = reshape_reason(first.input, output_shape_, use.applied != Orientation::upright);
   const std::string file_name = std::filesystem::path(files_.input).filename().string();
   use.file_name = file_name;
-  for (const Operation& operation : image_.plan->operations) {
+  use.revalued = first_plan_ != nullptr;
+  std::vector<Operation> operations = image_.plan->operations;
+  if (first_plan_ != nullptr)
+    operations.insert(operations.begin(), first.operations.begin(), first.operations.end());
+  for (const Operation& operation : operations) {
     const FrameType &in = operation.in, &out = operation.out;
     const bool resized = in.width != out.width || in.height != out.height;
     const Effect effect = operation.stage->effect;

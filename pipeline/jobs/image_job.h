@@ -133,6 +133,9 @@ class ImageJob {
   // Bytes that open() may need in addition to the file (images/codecs/codec.h).
   [[nodiscard]] std::int64_t opening_bytes() const;
   void open();
+  // Instead: a reader of an image that was made of many, and the plan of the first of these, whose file was
+  // read; the plan must outlive this.
+  void open(std::unique_ptr<Reader> reader, const Plan& first);
   void make_plan();
   // Makes the writer; rejects images that the format cannot hold. A large file is written while it is
   // encoded, if it is invisible until put in place. Calls ImageSettings::make_row_consumer if set.
@@ -200,7 +203,8 @@ class ImageJob {
   std::unique_ptr<Reader> reader_;
   ImageHeader header_;
   std::int64_t input_bytes_ = 0, held_input_bytes_ = 0, output_bytes_ = 0;
-  LaneImage image_;  // its timeline is the job's
+  const Plan* first_plan_ = nullptr;  // of the first of many images
+  LaneImage image_;                   // its timeline is the job's
   Shape output_shape_{0, 0, 1};
   std::string lost_profile_, lost_metadata_;
   std::unique_ptr<Writer> writer_;
