@@ -113,7 +113,8 @@ std::string inputs_text(const ProcessOptions& options) {
 
 int update_one(ProcessOptions options, const EngineFactory& factory) {
   ProcessOptions stamped = options;
-  if (stamped.stack && stamped.stack->inputs.size() > 1) {
+  const bool of_many = stamped.stack && stamped.stack->inputs.size() > 1;
+  if (of_many) {
     stamped.input.path = stamped.stack->inputs.front().path;
     stamped.stack->input_states = states_of(stamped.stack->inputs);
   }
@@ -125,7 +126,9 @@ int update_one(ProcessOptions options, const EngineFactory& factory) {
   }
   if (update.state() != UpdateState::up_to_date)
     log_detail(output_name(options.output.path) + ": needs an update; " +
-               std::string(update_reason(update.state())));
+               std::string(of_many && update.state() == UpdateState::options_changed
+                               ? "the options or an input changed"
+                               : update_reason(update.state())));
   options.output.is_stamped = update.is_stamped();
   const int code = run_input(options, factory);
   if (code == kExitDone) update.stamp();

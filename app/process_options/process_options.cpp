@@ -205,9 +205,13 @@ Montage parse_montage(const std::string& text) {
 
 // Reads --cell and --background. Each image is fitted into its cell by a last step of its stages.
 void read_cells(const Parser& parser, StackOptions& stack) {
+  constexpr std::int64_t kMostPixels = 1'000'000;  // as for resize
   if (!parser.has("cell"))
     usage("--montage: needs the size of a cell; add --cell WxH, such as --cell 200x200");
-  const Shape cell = naming("--cell", [&] { return parse_size(parser.text("cell")); });
+  const Shape cell = parse_size(parser.text("cell"), "cell");
+  if (std::max(cell.width, cell.height) > kMostPixels)
+    usage("--cell: expected sides of 1 to " + std::to_string(kMostPixels) + " pixels, got '" +
+          printable(parser.text("cell")) + "'");
   const std::optional<std::uint32_t> color = parse_color(parser.text("background"));
   if (!color)
     usage("--background: expected a colour such as white, gray, #RRGGBB or #RRGGBBAA, got '" +

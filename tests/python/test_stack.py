@@ -111,16 +111,16 @@ def test_pages_of_several_files(tmp_path):
 
 def test_bands_of_rows(tmp_path):
     """Several passes, with and without stages, make what one pass makes."""
-    pages = random_pages(np.random.default_rng(7), np.uint16, (700, 900, 1), 40)
+    pages = random_pages(np.random.default_rng(7), np.uint16, (700, 900, 1), 60)
     files = stack(tmp_path / "in", pages)
-    for name in PROJECTIONS:
+    for name in ("mean", "median"):
         for stages, source in (("none", pages), ("invert", 65535 - pages)):
             out, report = tmp_path / f"{name}-{stages}.npy", tmp_path / "report.json"
-            run(files, out, "--stack", name, "--stages", stages, "--memory", "60M", "--report", report, "--overwrite",
+            run(files, out, "--stack", name, "--stages", stages, "--memory", "64M", "--report", report, "--overwrite",
                 "-q")
             expect_equal(np.load(out), projected(name, source))
             facts = json.loads(report.read_text())["stack"]
-            assert facts["images"] == facts["files"] == 40 and facts["projection"] == name
+            assert facts["images"] == facts["files"] == 60 and facts["projection"] == name
             assert facts["passes"] > 1 or name != "median"
 
 
