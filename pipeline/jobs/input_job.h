@@ -26,9 +26,9 @@
 
 #include "images/formats/page_list.h"
 #include "pipeline/engine.h"
+#include "pipeline/jobs/combine_job.h"
 #include "pipeline/jobs/image_job.h"
 #include "pipeline/jobs/page_selection.h"
-#include "pipeline/jobs/combine_job.h"
 #include "pipeline/timeline.h"
 
 namespace imgpipe {

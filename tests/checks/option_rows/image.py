@@ -36,7 +36,7 @@ ROWS = [
     Row("--then", "imgpipe stack.tif o.pgm --stack max --then invert", "105, the inverse of the largest page",
         lambda r: set(r.bytes("o.pgm")[-20 * 10:]) == {105}),
     Row("--montage --cell", "imgpipe stack.tif o.pgm --montage 2x --cell 20x10 --background black",
-        "two cells by two, the last one black",
+        "2x2 cells, the last black",
         lambda r: r.bytes("o.pgm")[-40 * 20:] ==
         10 * bytes([50] * 20 + [100] * 20) + 10 * bytes([150] * 20 + [0] * 20)),
     Row("--background", "imgpipe stack.tif o.pgm --montage 2x --cell 20x10 --background gray", "the last cell is grey",
