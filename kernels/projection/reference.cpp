@@ -39,7 +39,7 @@ T median_of(std::vector<T>& samples) {
   if constexpr (kIsFloat<T>) {
     if (std::ranges::any_of(samples, [](float v) { return std::isnan(v); })) return float_of_bits(kNanBits);
   }
-  std::ranges::sort(samples);
+  std::ranges::sort(samples, {}, [](T v) { return state_of(v, true); });  // -0 before 0
   const std::size_t upper = samples.size() / 2;
   return middle_of(samples[samples.size() % 2 == 0 ? upper - 1 : upper], samples[upper]);
 }
