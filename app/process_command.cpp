@@ -32,8 +32,15 @@ int write_preset(const PresetToWrite& preset) {
 
 int run_process(ProcessOptions options, const EngineFactory& factory) {
   options.output.is_archive = takes_archives(options);
-  const bool batch = is_batch(options);
-  if (!batch) options = with_output_file(std::move(options));
+  if (options.stack && options.output.is_archive)
+    throw Error(ErrorKind::usage,
+                "--stack and --montage: not supported for images in archives; extract them first");
+  const bool batch = !options.stack && is_batch(options);
+  if (options.stack) {
+    options = with_stack_inputs(std::move(options));
+  } else if (!batch) {
+    options = with_output_file(std::move(options));
+  }
   for (const std::string& damage : options.stages.image_warnings) log_warning(damage);
   const auto run = [&] {
     if (options.preset) write_preset(*options.preset);
@@ -66,6 +73,9 @@ CommandRow process_command() {
                      "ends with /"},
                     {"imgpipe INPUT... DIR [options]",
                      "a batch: directories, patterns, files, or a list by --files-from"},
+                    {"imgpipe INPUT... FILE --stack NAME [options]",
+                     "one image of all pages or images: their maximum, mean, median and so on; or, with "
+                     "--montage, a sheet of them"},
                     {"imgpipe INPUT... --tensor FILE [options]", "a batch into one file of tensors"},
                     {"imgpipe ARCHIVE.tar... DIR [options]",
                      "the images in tar archives, into new archives; OUTPUT may be a .tar, and - for both is "

@@ -1,5 +1,6 @@
 #include "app/image/image_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "app/log.h"
 #include "app/pages/pages_progress.h"
 #include "app/pages/pages_report.h"
+#include "app/progress.h"
 #include "app/report/report_names.h"
 #include "app/report/trace_file.h"
 #include "app/run_context.h"
@@ -24,7 +26,9 @@
 #include "images/error.h"
 #include "images/files/temporary_file.h"
 #include "images/text.h"
+#include "kernels/depth/depth.h"
 #include "pipeline/device.h"
+#include "pipeline/jobs/combine_job.h"
 #include "pipeline/jobs/input_job.h"
 
 namespace imgpipe {
@@ -39,6 +43,30 @@ void reject_options_for_one_image(const ProcessOptions& options) {
     throw Error(
         ErrorKind::usage,
         "--report FILE.html: needs a single image; choose a page with --pages N, or use .json or .csv");
+}
+
+CombineSettings combine_settings(const ProcessOptions& options, Format format) {
+  const StackOptions& stack = *options.stack;
+  const ImageSettings image = image_settings(options);
+  CombineSettings settings;
+  settings.stages = stack.steps;
+  settings.fuse = options.fuse;
+  settings.decode = image.decode;
+  // Pages use a CUDA device only if it is named.
+  settings.device = options.execution.device == "auto" ? "cpu" : options.execution.device;
+  settings.device_memory_bytes = options.device_memory_bytes;
+  settings.inputs = stack.inputs;
+  settings.pages = stack.pages;
+  settings.projection = stack.projection;
+  settings.montage = stack.montage;
+  const std::vector<StageRequest>& then = options.stages.steps;
+  const bool makes_floats =
+      !then.empty() && then.front().stage->name == "depth" && is_float(depth_wanted(then.front().parameters));
+  settings.float_sum = !stack.montage && stack.projection == Projection::sum &&
+                       (makes_floats || format_info(format).written_bits == 0);
+  settings.threads = thread_count(options.execution);
+  settings.memory_bytes = options.execution.memory_bytes;
+  return settings;
 }
 
 // Returns the shape of the written image, or of the image that a written tensor was made of.
@@ -60,6 +88,9 @@ class InputRun {
     input_.emplace(image_files(options, input_name(options.input.path)), settings_, page_request(options),
                    InputKind::any, prepare());
     input_->set_max_bytes(options.execution.memory_bytes);
+    // The metadata of the first image, such as its position and time, does not describe a sheet.
+    if (options.stack && options.stack->montage) settings_.keep_metadata = false;
+    if (options.stack) input_->set_combined(combined_.emplace(combine_settings(options, format_)));
     facts_.options = &options;
     if (!options.reports.files.empty()) facts_.command = command_text();
     facts_.output_format = format_;
@@ -72,7 +103,11 @@ class InputRun {
                  [this](const std::string& damage) { warn(damage); });
     is_single_ ? choose_for_image() : choose_for_pages();
     input_->run(*engine_, {.has_output = [this](ImageJob& image) { remove_stale_file(image); },
-                           .begin = [this](ImageJob&) { return begin(); },
+                           .begin =
+                               [this](ImageJob& image) {
+                                 if (combined_) combine(image);
+                                 return begin();
+                               },
                            .ran =
                                [this](ImageJob& image) {
                                  if (is_single_) log_notes(image);
@@ -187,6 +222,30 @@ class InputRun {
     for (const std::string& path : options_.output.also) log_removed(stale_.remove(path));
   }
 
+  // Makes the image that the item is, before its first row is read.
+  void combine(ImageJob& image) {
+    Progress progress(Progress::style_for_stderr(!options_.logging.quiet));
+    const std::int64_t pixels = image.header().shape.pixels();
+    auto span = image.timeline().span(options_.stack->montage ? "montage" : "stack", SpanKind::host);
+    const auto show = [&](std::int64_t read, std::int64_t all) {
+      progress.show({.total = static_cast<std::size_t>(all),
+                     .done = static_cast<std::size_t>(read),
+                     .failed = 0,
+                     .skipped = 0,
+                     .pixels = read * pixels / std::max<std::int64_t>(1, combined_->passes()),
+                     .seconds = std::chrono::duration<double>(Timeline::Clock::now() - start_).count()});
+    };
+    const auto warn_between = [&](const std::string& text) {
+      progress.clear();
+      warn(text);
+    };
+    combined_->combine(warn_between, show);
+    progress.clear();
+    span.set_bytes(combined_->input_bytes() * combined_->passes());
+    facts_.input_bytes = combined_->input_bytes();
+    facts_.stack = {.images = combined_->items(), .passes = combined_->passes()};
+  }
+
   Job begin() const {
     Job job;
     job.repeat = options_.reports.repeat;
@@ -258,6 +317,7 @@ class InputRun {
     if (is_single_) {
       report_ = std::move(report);
       report_.ranges = entry.ranges;
+      if (facts_.stack) report_.notes.insert(report_.notes.begin(), stack_text(facts_));
       if (has_html_report(options_))
         page_ = make_report_page(options_, item.outcome, report_.ranges, facts_.warnings);
       return;
@@ -372,6 +432,7 @@ class InputRun {
   EngineChoice choice_;
   Engine* engine_ = nullptr;
   ImageSettings settings_;
+  std::optional<CombineJob> combined_;  // of --stack
   std::optional<InputJob> input_;
   RunFacts facts_;
   ImageReport report_;  // totals if there are several items

@@ -78,7 +78,8 @@ ImageFiles image_files(const ProcessOptions& options, std::string name) {
                    .input_name = std::move(name),
                    .output_name = output_name(options.output.path),
                    .format = output_format(options.output.path, options.output.format)};
-  // A stream has no name to record.
+  // A stream has no name to record, and a projection of several files has many.
+  if (options.stack && options.stack->inputs.size() > 1) return files;
   std::error_code unknown;
   if (fs::is_regular_file(options.input.path, unknown) && !descriptor_of(options.input.path))
     files.made_of = {.name = name_hash(fs::path(options.input.path).filename().string()),
@@ -117,6 +118,9 @@ void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_us
   check_output_holds(options, format, output_name(options.output.path));
   check_stream(options.output.path);
   in_use.add_input("the input", options.input.path);
+  if (options.stack) {
+    for (const ItemInput& input : options.stack->inputs) in_use.add_input("an input", input.path);
+  }
   in_use.add("OUTPUT", options.output.path);
   check_also(options);
   for (std::size_t i = 0; i < options.output.also.size(); ++i)

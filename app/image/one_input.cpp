@@ -18,7 +18,9 @@
 #include "app/jobs/output_plan.h"
 #include "app/jobs/page_outputs.h"
 #include "app/jobs/result_files.h"
+#include "app/jobs/search_report.h"
 #include "app/log.h"
+#include "app/process_options/options_digest.h"
 #include "app/report/report_names.h"
 #include "app/standard_streams.h"
 #include "images/error.h"
@@ -94,8 +96,33 @@ std::string outputs_text(const ProcessOptions& options) {
   return text;
 }
 
+// Identifies the inputs of a projection and their states.
+std::string states_of(const std::vector<ItemInput>& inputs) {
+  std::string text;
+  for (const ItemInput& input : inputs) {
+    const std::optional<FileState> state = file_state(input.path);
+    text += input.path + std::string(1, '\0');
+    if (state) text += std::to_string(state->bytes) + " " + std::to_string(state->modified_ns) + "\n";
+  }
+  return sha256(text);
+}
+
+// For --dry-run: " (median of 20 files)"; empty without --stack.
+std::string inputs_text(const ProcessOptions& options) {
+  if (!options.stack) return "";
+  const std::size_t files = options.stack->inputs.size();
+  return " (" + std::string(options.stack->montage ? "montage " : "") + stack_text(*options.stack) + " of " +
+         (files == 1 ? "its pages" : std::to_string(files) + " files") + ")";
+}
+
 int update_one(ProcessOptions options, const EngineFactory& factory) {
-  const ImageUpdate update(options);
+  ProcessOptions stamped = options;
+  const bool of_many = stamped.stack && stamped.stack->inputs.size() > 1;
+  if (of_many) {
+    stamped.input.path = stamped.stack->inputs.front().path;
+    stamped.stack->input_states = states_of(stamped.stack->inputs);
+  }
+  const ImageUpdate update(stamped);
   if (update.is_done()) {
     if (!options.logging.quiet)
       print_table(output_name(options.output.path) + ": up to date\n", reports_to_stdout(options));
@@ -103,7 +130,9 @@ int update_one(ProcessOptions options, const EngineFactory& factory) {
   }
   if (update.state() != UpdateState::up_to_date)
     log_detail(output_name(options.output.path) + ": needs an update; " +
-               std::string(update_reason(update.state())));
+               std::string(of_many && update.state() == UpdateState::options_changed
+                               ? "the options or an input changed"
+                               : update_reason(update.state())));
   options.output.is_stamped = update.is_stamped();
   const int code = run_input(options, factory);
   if (code == kExitDone) update.stamp();
@@ -169,6 +198,25 @@ ProcessOptions with_output_file(ProcessOptions options) {
   return options;
 }
 
+ProcessOptions with_stack_inputs(ProcessOptions options) {
+  StackOptions& stack = *options.stack;
+  if (!has_many_inputs(options)) {
+    stack.inputs = {{options.input.path, input_name(options.input.path)}};
+    return with_output_file(std::move(options));
+  }
+  if (goes_into_directory(options))
+    throw Error(ErrorKind::usage, output_name(options.output.path) +
+                                      ": is a directory, but all inputs become one image; name a file");
+  const BatchFiles found = search_inputs(options.input);
+  log_search(found);
+  if (!found.problems.empty()) throw Error(ErrorKind::input, found.problems.front().text());
+  if (found.files.empty()) throw Error(ErrorKind::usage, nothing_found_text(options.input, found));
+  for (const BatchFile& file : found.files) stack.inputs.push_back({file.input, printable(file.input)});
+  if (options.input.path.empty()) options.input.path = options.input.files_from;
+  options.batch_options.clear();
+  return options;
+}
+
 int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   check_options_of_one_file(options);
   const Format format = output_format(options.output.path, options.output.format);
@@ -176,10 +224,10 @@ int run_image(const ProcessOptions& options, const EngineFactory& factory) {
   if (options.dry_run) {
     FilesInUse in_use;
     if (!is_left) check_paths(options, format, in_use);
-    print_text(
-        (is_left ? "0 to do, 1 skipped"
-                 : input_name(options.input.path) + " -> " + outputs_text(options) + "\n1 to do, 0 skipped") +
-        ", stages " + options.stages.list + "\n");
+    print_text((is_left ? "0 to do, 1 skipped"
+                        : input_name(options.input.path) + inputs_text(options) + " -> " +
+                              outputs_text(options) + "\n1 to do, 0 skipped") +
+               ", stages " + options.stages.list + "\n");
     return kExitDone;
   }
   if (is_left) {

@@ -20,6 +20,10 @@ namespace imgpipe {
 // must be a directory but is a file.
 [[nodiscard]] ProcessOptions with_output_file(ProcessOptions options);
 
+// For --stack: finds the inputs, and resolves OUTPUT like with_output_file(). Throws Error(usage) and
+// Error(input) like a batch's search, and Error(usage) for a directory as OUTPUT of several inputs.
+[[nodiscard]] ProcessOptions with_stack_inputs(ProcessOptions options);
+
 // Runs an input that is not a batch. Throws Error or returns an exit code.
 [[nodiscard]] int run_image(const ProcessOptions& options, const EngineFactory& factory);
 

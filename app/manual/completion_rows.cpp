@@ -9,7 +9,7 @@ namespace imgpipe {
 
 OptionValueKind option_value_kind(const OptionRow& row) {
   if (row.value == nullptr) return OptionValueKind::nothing;
-  if (option_name(row) == "stages") return OptionValueKind::stages;
+  if (option_name(row) == "stages" || option_name(row) == "then") return OptionValueKind::stages;
   if (!row.values.empty()) return OptionValueKind::choice;
   const std::string_view value = row.value;
   if (value == "FILE" || value == "GLOB" || value == "PATH") return OptionValueKind::file;

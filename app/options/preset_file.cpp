@@ -31,7 +31,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMaxPresetBytes = std::int64_t{1} << 20;
-constexpr const char* kStages = "stages";
 constexpr const char* kImage = "image";
 constexpr const char* kAlso = "also";
 
@@ -40,6 +39,10 @@ std::string number_text(double value) {
   const auto [end, error] =
       std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   return error == std::errc{} ? std::string(text.data(), end) : "";
+}
+
+bool is_stage_list(const std::string& name) {
+  return name == "stages" || name == "then";
 }
 
 // Returns nullopt for a node that is neither a string nor a number.
@@ -125,7 +128,7 @@ class PresetReader {
       if (!node.is_boolean()) refuse(at, name + ": expected true or false, got " + type_of(node));
       return {*node.value<bool>() ? "true" : "false"};
     }
-    const bool is_list = name == kStages || is_repeated(row);
+    const bool is_list = is_stage_list(name) || is_repeated(row);
     std::vector<std::string> values;
     if (const auto* list = node.as_array(); list != nullptr && is_list) {
       for (const toml::node& one : *list) values.push_back(value_of(name, one));
@@ -140,7 +143,7 @@ class PresetReader {
       for (std::string& value : values)
         value = with_value(value, [&](const std::string& list) { return stages_of({list}, at); });
     }
-    return name == kStages ? std::vector{stages_of(values, at)} : values;
+    return is_stage_list(name) ? std::vector{stages_of(values, at)} : values;
   }
 
   std::string value_of(const std::string& name, const toml::node& node) const {
@@ -258,7 +261,7 @@ std::string preset_text(const std::vector<PresetOption>& options, const std::str
     std::string literal;
     if (option.row->value == nullptr) {
       literal = option.values.back();
-    } else if (name == kStages) {
+    } else if (is_stage_list(name)) {
       const auto named = [&](const std::string& file) { return step_file_from(file, path); };
       const std::string list = rename_step_files(option.values.back(), named);
       const std::vector<std::string_view> steps = steps_in(list);

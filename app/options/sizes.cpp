@@ -99,11 +99,11 @@ std::int64_t parse_pixels(std::string_view text, const std::string& option, std:
   return *pixels;
 }
 
-Shape parse_size(const std::string& text) {
+Shape parse_size(const std::string& text, const std::string& option) {
   const std::size_t cross = text.find('x');
-  if (cross == std::string::npos) refuse_amount("size", "WIDTHxHEIGHT such as 640x480", text);
-  return {parse_integer("size", std::string_view(text).substr(0, cross), 1, kMaxSide),
-          parse_integer("size", std::string_view(text).substr(cross + 1), 1, kMaxSide), 3};
+  if (cross == std::string::npos) refuse_amount(option, "WIDTHxHEIGHT such as 640x480", text);
+  return {parse_integer(option, std::string_view(text).substr(0, cross), 1, kMaxSide),
+          parse_integer(option, std::string_view(text).substr(cross + 1), 1, kMaxSide), 3};
 }
 
 }  // namespace imgpipe

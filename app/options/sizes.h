@@ -27,6 +27,6 @@ namespace imgpipe {
 [[nodiscard]] std::int64_t parse_pixels(std::string_view text, const std::string& option, std::int64_t most);
 
 // "640x480": both at least 1, at most 2^31-1. Throws Error(usage).
-[[nodiscard]] Shape parse_size(const std::string& text);
+[[nodiscard]] Shape parse_size(const std::string& text, const std::string& option = "size");
 
 }  // namespace imgpipe

@@ -7,6 +7,7 @@
 
 #include "app/options/option_values.h"
 #include "kernels/stage.h"
+#include "pipeline/color_text.h"
 #include "pipeline/parameter_text.h"
 
 namespace imgpipe {
@@ -41,12 +42,12 @@ std::string also_text(const ProcessOptions& options) {
   return text;
 }
 
-std::string steps_text(const ProcessOptions& options) {
+std::string steps_text(const std::vector<StageRequest>& steps,
+                       const std::vector<std::size_t>& series_steps = {}) {
   std::string text;
-  for (std::size_t i = 0; i < options.stages.steps.size(); ++i) {
-    const bool of_series =
-        std::ranges::find(options.stages.series_steps, i) != options.stages.series_steps.end();
-    text += (i == 0 ? "" : ",") + step_text(options.stages.steps[i]) + (of_series ? ":range=series" : "");
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const bool of_series = std::ranges::find(series_steps, i) != series_steps.end();
+    text += (i == 0 ? "" : ",") + step_text(steps[i]) + (of_series ? ":range=series" : "");
   }
   return text;
 }
@@ -75,29 +76,38 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
   const bool lossy_webp = writes(Format::webp) && encode.webp == WebpCoding::lossy;
   const bool deflates =
       writes(Format::png) || (writes(Format::tiff) && encode.tiff_packing == TiffPacking::deflate);
+  const bool is_stack = options.stack.has_value();
+  const StackOptions stack = options.stack.value_or(StackOptions());
   struct Row {
     std::string_view key;
     std::string value;
     bool shapes = true;  // affects the bytes of this format
   };
-  const Row rows[] = {{"stages", steps_text(options)},
-                      {"also", also_text(options), !options.stages.also.empty()},
-                      {"pages", options.pages ? pages_text(*options.pages) : ""},
-                      {"bands", bands_text(options.decode)},
-                      {"integers", integers_text(options.decode), options.decode.integers.has_value()},
-                      {"lenient", options.decode.lenient() ? "true" : "false"},
-                      {"accept", "pillow", options.decode.accept == Acceptance::pillow},
-                      {"orient", options.decode.orient ? "true" : "false"},
-                      {"codec", std::string(choice_name(options.decode.codec, kCodecs))},
-                      {"format", format ? std::string(format_info(*format).name) : "own"},
-                      {"quality", std::to_string(encode.quality), writes(Format::jpeg) || lossy_webp},
-                      {"png-level", std::to_string(encode.png_level), deflates},
-                      {"webp", std::string(choice_name(encode.webp, kWebpCodings)), writes(Format::webp)},
-                      {"webp-level", std::to_string(encode.webp_level), writes(Format::webp)},
-                      {"tiff-compression", std::string(choice_name(encode.tiff_packing, kTiffPackings)),
-                       writes(Format::tiff)},
-                      {"tiff-tile", std::to_string(encode.tiff_tile), writes(Format::tiff)},
-                      {"metadata", std::string(choice_name(options.output.keep_metadata, kMetadata))}};
+  const Row rows[] = {
+      {"stages", steps_text(options.stages.steps, options.stages.series_steps)},
+      {"pages", options.pages ? pages_text(*options.pages) : ""},
+      {"stack", stack_text(stack), is_stack && !stack.montage},
+      {"montage", stack_text(stack), is_stack && stack.montage},
+      {"background", stack.montage ? color_text(static_cast<std::uint32_t>(stack.montage->background)) : "",
+       stack.montage.has_value()},
+      {"stack-stages", steps_text(stack.steps), is_stack},
+      {"stack-pages", pages_text(stack.pages), is_stack},
+      {"stack-inputs", stack.input_states, !stack.input_states.empty()},
+      {"bands", bands_text(options.decode)},
+      {"integers", integers_text(options.decode), options.decode.integers.has_value()},
+      {"lenient", options.decode.lenient() ? "true" : "false"},
+      {"accept", "pillow", options.decode.accept == Acceptance::pillow},
+      {"orient", options.decode.orient ? "true" : "false"},
+      {"codec", std::string(choice_name(options.decode.codec, kCodecs))},
+      {"format", format ? std::string(format_info(*format).name) : "own"},
+      {"quality", std::to_string(encode.quality), writes(Format::jpeg) || lossy_webp},
+      {"png-level", std::to_string(encode.png_level), deflates},
+      {"webp", std::string(choice_name(encode.webp, kWebpCodings)), writes(Format::webp)},
+      {"webp-level", std::to_string(encode.webp_level), writes(Format::webp)},
+      {"tiff-compression", std::string(choice_name(encode.tiff_packing, kTiffPackings)),
+       writes(Format::tiff)},
+      {"tiff-tile", std::to_string(encode.tiff_tile), writes(Format::tiff)},
+      {"metadata", std::string(choice_name(options.output.keep_metadata, kMetadata))}};
   std::string text;
   for (const auto& [key, value, shapes] : rows) {
     if (shapes) text += std::string(key) + "=" + value + "\n";

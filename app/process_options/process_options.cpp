@@ -13,7 +13,9 @@
 #include "app/options/sizes.h"
 #include "app/standard_streams.h"
 #include "images/files/file.h"
+#include "images/text.h"
 #include "kernels/stage.h"
+#include "pipeline/color_text.h"
 #include "pipeline/device.h"
 #include "pipeline/plan.h"
 #include "pipeline/threads/host_threads.h"
@@ -118,12 +120,10 @@ void merge_inputs(std::vector<std::string>& inputs, StageOptions& stages) {
   for (AlsoStages& also : stages.also) prepend(also.steps);
 }
 
-StageOptions read_stages(const Parser& parser) {
+// `name` is stages or then.
+StageOptions read_stages(const Parser& parser, const std::string& name, std::string_view preset) {
   StageOptions stages;
-  const bool takes_all =
-      parser.has("merge") || parser.has("split");  // the default stages would change colours
-  stages.list =
-      parser.has("stages") ? parser.text("stages") : std::string(takes_all ? kNoStages : kDefaultStages);
+  stages.list = parser.has(name) ? parser.text(name) : std::string(preset);
   for (const ParameterOption& option : parameter_options())
     stages.parameter_options.push_back({option.name, parser.text(option.name)});
   const StagePresets presets(stages.parameter_options);
@@ -268,9 +268,98 @@ void load_images(ProcessOptions& options) {
   stages.steps = std::move(branches.front().steps);
   for (std::size_t i = 0; i < stages.also.size(); ++i)
     stages.also[i].steps = std::move(branches[i + 1].steps);
+  if (!options.stack) return;
+  std::vector<std::string> warnings =
+      load_second_images(options.stack->steps, {.named = stages.images,
+                                                .decode = options.decode,
+                                                .presets = StagePresets(stages.parameter_options),
+                                                .threads = options.execution.threads});
+  for (std::string& warning : warnings) {
+    if (std::ranges::find(stages.image_warnings, warning) == stages.image_warnings.end())
+      stages.image_warnings.push_back(std::move(warning));
+  }
+}
+
+// "6x" or "6x4".
+Montage parse_montage(const std::string& text) {
+  constexpr int kMostCells = 100'000;
+  const std::size_t x = text.find('x');
+  Montage montage;
+  if (x == std::string::npos)
+    usage("--montage: expected COLUMNSx or COLUMNSxROWS, such as 6x or 6x4, got '" + printable(text) + "'");
+  montage.columns = parse_integer("montage", text.substr(0, x), 1, kMostCells);
+  if (x + 1 < text.size()) montage.rows = parse_integer("montage", text.substr(x + 1), 1, kMostCells);
+  return montage;
+}
+
+// Reads --cell and --background. Each image is fitted into its cell by a last step of its stages.
+void read_cells(const Parser& parser, StackOptions& stack) {
+  constexpr std::int64_t kMostPixels = 1'000'000;  // as for resize
+  if (!parser.has("cell"))
+    usage("--montage: needs the size of a cell; add --cell WxH, such as --cell 200x200");
+  const Shape cell = parse_size(parser.text("cell"), "cell");
+  if (std::max(cell.width, cell.height) > kMostPixels)
+    usage("--cell: expected sides of 1 to " + std::to_string(kMostPixels) + " pixels, got '" +
+          printable(parser.text("cell")) + "'");
+  const std::optional<std::uint32_t> color = parse_color(parser.text("background"));
+  if (!color)
+    usage("--background: expected a colour such as white, gray, #RRGGBB or #RRGGBBAA, got '" +
+          printable(parser.text("background")) + "'");
+  stack.montage->background = *color;
+  const std::vector<StageRequest> fit =
+      parse_stages("resize:" + std::to_string(cell.width) + "x" + std::to_string(cell.height) +
+                   ":fit=contain:background=" + parser.text("background"));
+  stack.steps.insert(stack.steps.end(), fit.begin(), fit.end());
+}
+
+// Reads --stack, --montage and --then. --stages and --pages then apply to the images that become one.
+void read_stack(const Parser& parser, ProcessOptions& options) {
+  const bool is_montage = parser.has("montage");
+  for (const char* option : {"cell", "background"}) {
+    if (parser.has_option(option) && !is_montage) usage("--" + std::string(option) + ": needs --montage");
+  }
+  if (!parser.has("stack") && !is_montage) {
+    if (parser.has("then"))
+      usage("--then: needs --stack or --montage; use --stages for the stages of each image");
+    return;
+  }
+  if (parser.has("stack") && is_montage) usage("--montage: cannot be combined with --stack");
+  const std::string name = is_montage ? "--montage" : "--stack";
+  constexpr std::pair<const char*, const char*> kRefused[] = {
+      {"tensor", "the output is one image"},
+      {"also", "run imgpipe on its output"},
+      {"split", "run imgpipe on its output"},
+      {"merge", "merge its output"},
+      {"failed-out", "one image that fails ends the run"},
+      {"fail-fast", "one image that fails ends the run"},
+      {"jobs", "use --threads"},
+      {"shard", "one process needs all images"}};
+  for (const auto& [option, why] : kRefused) {
+    if (parser.has_option(option)) usage(name + ": cannot be combined with --" + option + "; " + why);
+  }
+  StackOptions& stack = options.stack.emplace();
+  if (is_montage) {
+    stack.montage = parse_montage(parser.text("montage"));
+  } else {
+    stack.projection = parse_choice("stack", parser.text("stack"), kProjections);
+  }
+  StageOptions of_items = read_stages(parser, "stages", kNoStages);
+  options.stages = read_stages(parser, "then", kNoStages);
+  if (!of_items.series_steps.empty() || !options.stages.series_steps.empty())
+    usage(name + ": range=series is not supported; run it first, into a stack");
+  stack.steps = std::move(of_items.steps);
+  stack.list = std::move(of_items.list);
+  if (is_montage) read_cells(parser, stack);
+  if (options.pages) stack.pages = *std::exchange(options.pages, std::nullopt);
 }
 
 }  // namespace
+
+std::string stack_text(const StackOptions& stack) {
+  if (!stack.montage) return std::string(choice_name(stack.projection, kProjections));
+  const std::int64_t rows = stack.montage->rows;
+  return std::to_string(stack.montage->columns) + "x" + (rows > 0 ? std::to_string(rows) : "");
+}
 
 ProcessOptions read_process_options(const Parser& parser) {
   ProcessOptions options;
@@ -281,7 +370,8 @@ ProcessOptions read_process_options(const Parser& parser) {
     options.output.is_positional = !parser.has_option("output") && !parser.has("tensor");
     paths.pop_back();
   }
-  options.stages = read_stages(parser);
+  const bool takes_all = parser.has("merge") || parser.has("split");  // the default stages change colours
+  options.stages = read_stages(parser, "stages", takes_all ? kNoStages : kDefaultStages);
   options.input = read_input(parser);
   if (parser.has("merge") && !parser.given().only_writes_preset()) merge_inputs(paths, options.stages);
   set_paths(options.input, paths, "INPUT or OUTPUT");
@@ -293,6 +383,7 @@ ProcessOptions read_process_options(const Parser& parser) {
   options.batch_options = batch_options_on_command_line(parser);
   check_stdin(parser, options.input);
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
+  read_stack(parser, options);
   if (!options.stages.series_steps.empty() && !options.pages)
     usage("--stages: contrast: range=series needs several pages; add --pages all or --pages A-B");
   options.execution.device = parser.text("device");

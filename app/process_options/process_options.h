@@ -17,6 +17,9 @@
 #include "app/options/logging_options.h"
 #include "app/shard/shard.h"
 #include "images/files/output_sync.h"
+#include "kernels/projection/projection.h"
+#include "pipeline/jobs/combine_job.h"
+#include "pipeline/jobs/item_list.h"
 #include "pipeline/jobs/page_selection.h"
 #include "pipeline/second_images.h"
 #include "pipeline/stage_list.h"
@@ -59,6 +62,23 @@ struct StageOptions {
   std::vector<AlsoStages> also;
   std::vector<NamedImage> images;           // --image and --image-stages
   std::vector<std::string> image_warnings;  // about damage in images that steps read
+};
+
+inline constexpr Choices<Projection, 5> kProjections{{{"max", Projection::max},
+                                                      {"min", Projection::min},
+                                                      {"mean", Projection::mean},
+                                                      {"sum", Projection::sum},
+                                                      {"median", Projection::median}}};
+
+// --stack or --montage: many images become one. StageOptions then has the stages of --then.
+struct StackOptions {
+  Projection projection = Projection::max;
+  std::optional<Montage> montage{};   // instead
+  PageSelection pages;                // of every input
+  std::vector<StageRequest> steps{};  // of every image, before the projection
+  std::string list{};                 // as given
+  std::vector<ItemInput> inputs{};    // once they are found
+  std::string input_states{};         // digest of the inputs' states, only for --update of several inputs
 };
 
 struct OutputOptions {
@@ -104,6 +124,7 @@ struct ProcessOptions {
   std::optional<PageSelection> pages;
   DecodeOptions decode;
   StageOptions stages;
+  std::optional<StackOptions> stack;
   OutputOptions output;
   ReportOptions reports;
   ExecutionOptions execution;
@@ -115,6 +136,9 @@ struct ProcessOptions {
   std::optional<PresetToWrite> preset;
   LoggingOptions logging;
 };
+
+// Returns the value of --stack, or of --montage.
+[[nodiscard]] std::string stack_text(const StackOptions& stack);
 
 // Throws Error with a message that says what to change.
 [[nodiscard]] ProcessOptions read_process_options(const Parser& parser);

@@ -54,6 +54,18 @@ std::vector<OptionRow> action_rows() {
        "An image that steps of --stages read by this name, as in subtract:NAME; may be repeated"},
       {"Processing", "image-stages", "NAME=STAGES", nullptr,
        "Stages that run once on the image of --image NAME=FILE; may be repeated"},
+      {"Processing", "stack", "NAME", nullptr,
+       "Make one image of all pages of INPUT, or of all images of a batch in the order of their names: their "
+       "max, min, mean, sum or median at each position. --stages, default none, runs on each image before",
+       choice_names(kProjections)},
+      {"Processing", "montage", "GRID", nullptr,
+       "Make one image with a cell for each page or image, in the same order: COLUMNSx, or COLUMNSxROWS. "
+       "Each "
+       "is fitted into its cell like resize:fit=contain"},
+      {"Processing", "cell", "WxH", nullptr, "Size of the cells of --montage, in pixels"},
+      {"Processing", "background", "COLOR", "white", "Colour of the cells of --montage around the images"},
+      {"Processing", "then", "LIST", nullptr,
+       "Stages that run on the result of --stack or --montage; the sum is exact if the first is depth:float"},
       {"Processing", "preset", "FILE", nullptr,
        "Take options from FILE.toml: stages = [\"gray\", \"smooth:gauss\"], quality = 85, lenient = "
        "true and so on; options on the command line win. May be repeated: the last one wins"},

@@ -229,6 +229,14 @@ std::string repeat_text(int repeat, bool compared) {
   return text;
 }
 
+std::string stack_text(const RunFacts& facts) {
+  const StackFacts& stack = *facts.stack;
+  const StackOptions& options = *facts.options->stack;
+  return std::string(options.montage ? "montage: " : "stack: ") + stack_text(options) + " of " +
+         std::to_string(stack.images) + (stack.images == 1 ? " image" : " images") +
+         (stack.passes == 1 ? ", in one pass" : ", in " + std::to_string(stack.passes) + " passes");
+}
+
 std::string image_report_table(const ImageReport& report, const RunFacts& facts, bool color) {
   const ProcessOptions& options = *facts.options;
   const bool alone = options.pages && !facts.pages;

@@ -64,6 +64,11 @@ struct AlsoFacts {
   std::int64_t bytes = 0;
 };
 
+// Of --stack: the projected images, and how often the inputs were read.
+struct StackFacts {
+  std::int64_t images = 0, passes = 0;
+};
+
 struct RunFacts {
   const ProcessOptions* options = nullptr;
   std::string command{};  // quoted for a shell
@@ -76,6 +81,7 @@ struct RunFacts {
   std::vector<AlsoFacts> also{};  // of several pages: of all pages, with the first page's shape
   DepthLoss depth_loss = DepthLoss::none;
   std::vector<std::string> warnings{};
+  std::optional<StackFacts> stack{};
   std::optional<PageFacts> pages{};  // if set, `input` and `output` are those of the first page
 };
 
@@ -104,6 +110,8 @@ void add_page(ImageReport& all, const ImageReport& page, std::int64_t number);
 // Call after the last page: sets the wall time and the rates of the whole run.
 void finish_pages(ImageReport& all, double wall_ms, double copy_bandwidth);
 
+// "stack: median of 640 images, in 12 passes".
+[[nodiscard]] std::string stack_text(const RunFacts& facts);
 // Returns the table for people. `color` highlights a failed comparison.
 [[nodiscard]] std::string image_report_table(const ImageReport& report, const RunFacts& facts, bool color);
 [[nodiscard]] std::string image_report_json(const ImageReport& report, const RunFacts& facts);

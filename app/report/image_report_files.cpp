@@ -20,6 +20,19 @@ void add_file(Fields& fields, const std::string& path, Format format, const Shap
   fields.add("file_bytes", bytes);
 }
 
+void add_stack(Fields& fields, const RunFacts& facts) {
+  const StackOptions options = facts.options->stack.value_or(StackOptions());
+  const StackFacts run = facts.stack.value_or(StackFacts());
+  const std::optional<std::string> text = stack_text(options), none;
+  fields.add("projection", options.montage ? none : text, one_of("max|min|mean|sum|median"));
+  fields.add("montage", options.montage ? text : none).about("columns and rows, as given");
+  fields.add("files", static_cast<std::int64_t>(options.inputs.size()), kFromOne);
+  fields.add("images", run.images, kFromOne);
+  fields.add("passes", run.passes, kFromOne).about("how often every image was read");
+  fields.add("pages", pages_text(options.pages));
+  fields.add("stages", options.list).about("of every image; those of the result are in options");
+}
+
 }  // namespace
 
 std::optional<std::string> comparison_of(bool compared, bool identical) {
@@ -48,6 +61,8 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
     input.add("profile", given(header.profile));
     input.add("exif_orientation", static_cast<int>(header.orientation), kOrientations);
   });
+  if (schema == kImageSchema)
+    fields.object_if(facts.stack.has_value(), "stack", [&](Fields& stack) { add_stack(stack, facts); });
   fields.object("output", [&](Fields& output) {
     add_file(output, options.output.path, facts.output_format, facts.output, facts.output_bytes);
     output.add("bits_per_sample", bits_of(facts.output), kOutputBits);

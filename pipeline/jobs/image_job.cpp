@@ -7,6 +7,7 @@
 
 #include "images/codecs/stored_samples.h"
 #include "images/error.h"
+#include "images/files/file.h"
 #include "images/formats/codec_table.h"
 #include "images/formats/preserved_metadata.h"
 #include "images/memory/available_memory.h"
@@ -86,6 +87,12 @@ std::int64_t ImageJob::opening_bytes() const {
   return naming(files_.input_name, [&] { return imgpipe::opening_bytes(input_.bytes(), settings_.decode); });
 }
 
+void ImageJob::open(std::unique_ptr<Reader> reader, const Plan& first) {
+  reader_ = std::move(reader);
+  header_ = reader_->header();
+  first_plan_ = &first;
+}
+
 void ImageJob::open() {
   naming(files_.input_name,
          [&] { reader_ = open_reader(input_, decoding_for(settings_, settings_.stages)); });
@@ -103,11 +110,18 @@ void ImageJob::make_plan() {
                                        : DepthLoss::none;
 }
 
+// Returns the operations that make a result, on the images of a stack first.
+std::vector<const Operation*> ImageJob::all_operations_of(std::size_t result) const {
+  std::vector<const Operation*> operations = plan().operations_of(result);
+  if (first_plan_ == nullptr) return operations;
+  for (const Operation& operation : first_plan_->operations) operations.push_back(&operation);
+  return operations;
+}
+
 // Returns the name of a profile that the steps of a result do not apply.
 std::string ImageJob::unapplied_profile(std::size_t result) const {
-  const std::vector<const Operation*> operations = plan().operations_of(result);
   const bool applied = std::ranges::any_of(
-      operations, [](const Operation* operation) { return operation->stage->name == "icc"; });
+      all_operations_of(result), [](const Operation* operation) { return operation->stage->name == "icc"; });
   return applied ? "" : header_.profile;
 }
 
@@ -119,10 +133,12 @@ ImageJob::PreservedOfResult ImageJob::preserved_metadata(std::size_t result, con
   ImageChanges use{.output = files_.format, .shape = shape};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
-  use.reshaped = reshape_reason(image_.plan->input, shape, use.applied != Orientation::upright);
+  const Plan& first = first_plan_ != nullptr ? *first_plan_ : *image_.plan;
+  use.reshaped = reshape_reason(first.input, shape, use.applied != Orientation::upright);
   const std::string file_name = std::filesystem::path(files_.input).filename().string();
   use.file_name = file_name;
-  for (const Operation* const operation : image_.plan->operations_of(result)) {
+  use.revalued = first_plan_ != nullptr;
+  for (const Operation* const operation : all_operations_of(result)) {
     const FrameType &in = operation->in, &out = operation->out;
     const bool resized = in.width != out.width || in.height != out.height;
     const Effect effect = operation->stage->effect;

@@ -137,6 +137,9 @@ class ImageJob {
   // Bytes that open() may need in addition to the file (images/codecs/codec.h).
   [[nodiscard]] std::int64_t opening_bytes() const;
   void open();
+  // Instead: a reader of an image that was made of many, and the plan of the first of these, whose file was
+  // read; the plan must outlive this.
+  void open(std::unique_ptr<Reader> reader, const Plan& first);
   void make_plan();
   // Makes the writer; rejects images that the format cannot hold. A large file is written while it is
   // encoded, if it is invisible until put in place. Calls ImageSettings::make_row_consumer if set.
@@ -199,6 +202,7 @@ class ImageJob {
     std::shared_ptr<const Metadata> metadata;
     std::string lost_profile, lost_metadata;
   };
+  [[nodiscard]] std::vector<const Operation*> all_operations_of(std::size_t result) const;
   [[nodiscard]] std::string unapplied_profile(std::size_t result) const;
   [[nodiscard]] PreservedOfResult preserved_metadata(std::size_t result, const Shape& shape) const;
   void make_also();
@@ -214,7 +218,8 @@ class ImageJob {
   std::unique_ptr<Reader> reader_;
   ImageHeader header_;
   std::int64_t input_bytes_ = 0, held_input_bytes_ = 0, output_bytes_ = 0;
-  LaneImage image_;  // its timeline is the job's
+  const Plan* first_plan_ = nullptr;  // of the first of many images
+  LaneImage image_;                   // its timeline is the job's
   Shape output_shape_{0, 0, 1};
   std::vector<AlsoOutput> also_;
   std::string lost_profile_, lost_metadata_;

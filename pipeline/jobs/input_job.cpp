@@ -124,7 +124,21 @@ void InputJob::make_list() {
          [&] { list_ = std::make_unique<PageList>(files_.input, settings_.decode, kind_); });
 }
 
+// Opens the result of a projection instead of a file.
+void InputJob::open_combined(const Warn& warn) {
+  ImageJob& job = single_.emplace(files_, settings_, std::move(timeline_));
+  combined_->open(warn);
+  job.set_page({});  // metadata of a whole stack does not hold for the result
+  job.set_input_content(combined_->content_hash());
+  job.read(combined_->take_first_file());
+  job.open(combined_->reader(), combined_->first_plan());
+  first_header_ = job.header();
+  max_pixels_ = first_header_.shape.pixels();
+  job.make_plan();
+}
+
 void InputJob::open_single(const Warn& warn) {
+  if (combined_ != nullptr) return open_combined(warn);
   ImageFiles files = files_;
   if (request_) files.input_name += ", page " + std::to_string(request_->selection.first);
   ImageJob& job = single_.emplace(std::move(files), settings_, std::move(timeline_));

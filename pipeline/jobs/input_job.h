@@ -26,6 +26,7 @@
 
 #include "images/formats/page_list.h"
 #include "pipeline/engine.h"
+#include "pipeline/jobs/combine_job.h"
 #include "pipeline/jobs/image_job.h"
 #include "pipeline/jobs/page_selection.h"
 #include "pipeline/timeline.h"
@@ -62,6 +63,10 @@ class InputJob {
            InputKind kind, Timeline timeline);
   InputJob(const InputJob&) = delete;
   InputJob& operator=(const InputJob&) = delete;
+
+  // Called before open(): the single item is the projection of `projection`, which must outlive this. Its
+  // combine() must be called before run() reads it, at the latest in Hooks::begin.
+  void set_combined(CombineJob& projection) { combined_ = &projection; }
 
   // Whether there is a single item, which open() opens: a whole file, or one page selected by number, outside
   // a batch and without contrast:range=series.
@@ -125,6 +130,7 @@ class InputJob {
   [[nodiscard]] std::string name_of(std::int64_t number) const;
   void make_list();
   void open_single(const Warn& warn);
+  void open_combined(const Warn& warn);
   [[nodiscard]] InputFile take_page(ImageJob& job, const Warn& warn);
   void open_stream();
   void skip_to(std::int64_t wanted);
@@ -153,6 +159,7 @@ class InputJob {
   InputKind kind_;
   Timeline timeline_;
   std::int64_t max_bytes_ = 0, max_needed_bytes_ = 0;
+  CombineJob* combined_ = nullptr;
   std::optional<ImageJob> single_;
   std::unique_ptr<PageList> list_;  // none for a whole file
   Check check_;

@@ -43,6 +43,16 @@ ROWS = [
         "imgpipe a.png o.ppm --image h=a.png --image-stages h=divide:2 --stages min:h", "the half",
         lambda r: r.same("o.ppm", "imgpipe a.png o.ppm --stages divide:2") and
         not r.same("o.ppm", "imgpipe a.png o.ppm --stages none")),
+    Row("--stack", "imgpipe stack.tif o.pgm --stack mean", "the mean of the pages of 50, 100 and 150",
+        lambda r: set(r.bytes("o.pgm")[-20 * 10:]) == {100} and "stack: mean of 3 images, in one pass" in r.out),
+    Row("--then", "imgpipe stack.tif o.pgm --stack max --then invert", "105, the inverse of the largest page",
+        lambda r: set(r.bytes("o.pgm")[-20 * 10:]) == {105}),
+    Row("--montage --cell", "imgpipe stack.tif o.pgm --montage 2x --cell 20x10 --background black",
+        "2x2 cells, the last black",
+        lambda r: r.bytes("o.pgm")[-40 * 20:] ==
+        10 * bytes([50] * 20 + [100] * 20) + 10 * bytes([150] * 20 + [0] * 20)),
+    Row("--background", "imgpipe stack.tif o.pgm --montage 2x --cell 20x10 --background gray", "the last cell is grey",
+        lambda r: r.bytes("o.pgm")[-20:] == bytes([128]) * 20),
     # Device
     Row("-d --device", "imgpipe a.png o.pgm {} reference", "runs the reference; the same bytes as `cpu`",
         lambda r: "device: reference" in r.out and r.same("o.pgm", "imgpipe a.png o.pgm --device cpu")),
