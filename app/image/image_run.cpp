@@ -27,6 +27,7 @@
 #include "images/files/temporary_file.h"
 #include "images/text.h"
 #include "kernels/depth/depth.h"
+#include "kernels/stage.h"
 #include "pipeline/device.h"
 #include "pipeline/jobs/combine_job.h"
 #include "pipeline/jobs/input_job.h"

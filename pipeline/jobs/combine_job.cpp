@@ -12,6 +12,7 @@
 #include "images/memory/block_pool.h"
 #include "kernels/frame.h"
 #include "kernels/shared/color.h"
+#include "kernels/stage.h"
 #include "pipeline/jobs/batch_devices.h"
 
 namespace imgpipe {
