@@ -243,9 +243,9 @@ inline constexpr std::array kLevelsParameters{
     Parameter{.name = "of", .help = "Bit depth in which lo and hi are given", .words = kLevelsOfNames},
 };
 
-inline constexpr std::array<std::string_view, 2> kMedianSizes{"3", "5"};
+inline constexpr std::array<std::string_view, 7> kMedianSizes{"3", "5", "7", "9", "11", "13", "15"};
 inline constexpr std::array kMedianParameters{
-    Parameter{.name = "size", .help = "Pixels along a side of the window: 3 or 5", .words = kMedianSizes},
+    Parameter{.name = "size", .help = "Pixels along a side of the window", .words = kMedianSizes},
 };
 
 // For erode and dilate.

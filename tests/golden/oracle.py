@@ -488,7 +488,7 @@ STAGES = {
     "equalize": (equalize, [""]),
     # Few tiles: with 16 bits, computing a tile's table takes longer than processing a test image.
     "clahe": (clahe, ["40:3", "0:1", "1.5:2", "0.01:4"]),
-    "median": (median, ["3", "5"]),
+    "median": (median, ["3", "5", "7", "9", "11", "13", "15"]),
     "sobel": (sobel, ["l2", "l1"]),
     "box": (box, ["", "1:replicate", "3:reflect", "20:replicate", "127", "127:reflect"]),
     # Middle weights above and below a half; radii of 1 to 120.

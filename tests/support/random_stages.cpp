@@ -143,6 +143,7 @@ std::string recorded_step(Random& random) {
   for (Parameter row : stage.parameters.first(std::min(kUsualParameters, stage.parameters.size()))) {
     if (!row.required && below(random, 4) == 0) continue;
     if (row.name == "method") row.words = row.words.first(3);
+    if (row.name == "size") row.words = row.words.first(2);
     if (row.name == "fit") row.words = row.words.first(2);
     step += ":" + std::string(row.name) + "=" + random_value(random, stage, row);
   }
