@@ -1,7 +1,7 @@
 // Medians of windows of any side up to 15, by bisection: each lane holds the range of values in which its
 // median lies, counts the window's samples above the middle of that range, and halves it. The range begins as
-// that of the window's samples, so that smooth areas need few passes: at most 8 or 16. For Highway files,
-// after vectors-inl.h; included once per instruction set.
+// that of the window's samples, so that smooth areas need few passes: at most 8 or 16. For Highway files;
+// included once per instruction set.
 //
 // A photograph of 12 MP, grey, processor time of one thread of an EPYC (Zen, AVX2), 2026-11-26, ms: 8 bits 52
 // (7x7) to 218 (15x15), 16 bits 236 to 994; noise 112 to 337 and 359 to 1248. The constant-time histograms of

@@ -14,6 +14,7 @@
 #include "pipeline/contrast_ranges.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/statistics/series_range.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 
@@ -70,9 +71,17 @@ void ImageJob::open() {
 
 void ImageJob::make_plan() {
   naming(files_.input_name, [&] {
-    image_.plan = std::make_shared<const Plan>(imgpipe::make_plan(settings_.stages, header_.shape,
-                                                                  settings_.fuse, settings_.decode.max_pixels,
-                                                                  format_info(files_.format).written_bits));
+    const auto plan_of = [&](std::span<const StageRequest> stages) {
+      image_.plan = std::make_shared<const Plan>(imgpipe::make_plan(stages, header_.shape, settings_.fuse,
+                                                                    settings_.decode.max_pixels,
+                                                                    format_info(files_.format).written_bits));
+    };
+    if (!has_trim(settings_.stages)) return plan_of(settings_.stages);
+    const auto span = image_.timeline.span("trim", SpanKind::host);
+    TrimmedSteps trimmed = trimmed_steps(
+        settings_.stages, [&] { return open_reader(input_, settings_.decode); }, settings_.decode.max_pixels);
+    unchanging_ = std::move(trimmed.notes);
+    plan_of(trimmed.steps);
   });
   const bool cut_down = header_.bits_per_sample > 8 && is_byte(header_.shape.sample);
   depth_loss_ = cut_down               ? DepthLoss::at_reading
@@ -154,7 +163,7 @@ Outcome ImageJob::run(Engine& engine, Job job) {
   damage_ = std::move(outcome.warnings);
   in_bands_ = outcome.in_bands;
   for (const ContrastRange& found : contrast_ranges(outcome)) {
-    if (has_no_range(found)) unstretched_.push_back(no_range_text(found));
+    if (has_no_range(found)) unchanging_.push_back(no_range_text(found));
   }
   encoded_ = std::move(outcome.file);
   return outcome;
@@ -289,7 +298,7 @@ std::vector<ImageNote> ImageJob::notes() const {
       notes.push_back({range, input + "contrast of the series has no range to stretch (" +
                                   request.said.substr(1) + ") and changes nothing"});
   }
-  for (const std::string& text : unstretched_) notes.push_back({range, input + text});
+  for (const std::string& text : unchanging_) notes.push_back({range, input + text});
   if (!lost_profile_.empty())
     notes.push_back({profile, input + "dropped colour profile \"" + lost_profile_ +
                                   "\"; the colours were not converted"});

@@ -13,6 +13,7 @@
 #include "images/formats/preserved_metadata.h"
 #include "images/text.h"
 #include "pipeline/decode_row.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 namespace {
@@ -75,6 +76,7 @@ void InputJob::open(const Check& check, const Warn& warn) {
     checked_stages_[step] = parse_stages("levels:1:2:8").front();
     checked_stages_[step].said = ":series";  // the only known part of its text so far
   }
+  checked_stages_ = steps_before_trim(checked_stages_);
   make_list();
   naming(files_.input_name, [&] {
     if (!is_stream()) range_ = selected_pages(request_->selection, list_->size());
@@ -206,7 +208,8 @@ void InputJob::check_pages() {
       if (stack_ && stack_bytes <= kMaxClassicBytes) stack_bytes += max_bytes_in_stack(page, output);
     });
   }
-  if (stack_) stack_->next.big = stack_bytes > kMaxClassicBytes;
+  // The size of a trimmed page is not known in advance.
+  if (stack_) stack_->next.big = stack_bytes > kMaxClassicBytes || has_trim(settings_.stages);
 }
 
 // Returns the maximum bytes of a page in the stack. Metadata shared by pages of the input is written with

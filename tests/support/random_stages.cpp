@@ -61,6 +61,7 @@ std::int64_t random_number_of(Random& random, const Parameter& row) {
 
 // A name of tests/support/second_images.h.
 std::string random_image(Random& random, const Stage& stage) {
+  if (stage.name == "colormap") return below(random, 2) == 0 ? "map" : "tall";
   static constexpr std::array<std::string_view, 3> kNames{"grey", "same", "logo"};
   const bool any_size = find_port(stage.ports.in, ValueKind::table)->placed;
   return std::string(kNames[static_cast<std::size_t>(below(random, any_size ? 3 : 2))]);
