@@ -262,7 +262,7 @@ constexpr std::array kStages{
           .needs = crop_needs,
           .kernels = IMGPIPE_KERNELS_MOVES(crop)},
     Stage{.name = "trim",
-          .summary = "crop to the pixels that differ from the background",
+          .summary = "crop to what differs from the background",
           .parameters = kTrimParameters,
           .ports = {kAnyLayout, kAnyLayout},
           .effect = Effect::cuts,
