@@ -178,7 +178,8 @@ DecodeOptions with_profile(DecodeOptions options, std::span<const StageRequest> 
 std::vector<StageRequest> with_profile(std::span<const StageRequest> steps, const ImageHeader& header) {
   std::vector<StageRequest> bound(steps.begin(), steps.end());
   const auto step = std::ranges::find_if(bound, is_icc);
-  if (step == bound.end() || !header.icc || profile_name(*header.icc).empty()) return bound;
+  const bool is_bound = step != bound.end() && step->image;
+  if (step == bound.end() || is_bound || !header.icc || profile_name(*header.icc).empty()) return bound;
   step->image = profile_table(*header.icc, step->parameters[1]);
   if (icc_head({.image = step->image.get()}).inputs == 4 && !header.inks)
     reject("icc converts CMYK only as the first step, without alpha, --bands and --codec stb");

@@ -47,10 +47,14 @@ ConstantTable constant_table(const Stage& stage, const Parameters& parameters, c
   const Stage* const maker = table_maker(stage, parameters, Backend::cpu, in.sample, out.sample);
   if (maker == nullptr || !maker->ports.in.empty()) return nullptr;
   const StageCall<Host> call{.in = {in, {}}, .out = {out, {}}, .parameters = parameters};
-  if (ConstantTable table = cache.find(*maker, call)) return table;
+  // A second image may end before the table, and another one have its address.
+  const bool is_cached = parameters.image == nullptr;
+  if (is_cached) {
+    if (ConstantTable table = cache.find(*maker, call)) return table;
+  }
   check_available(table_bytes(stage, in, parameters));
   ConstantTable table = std::make_shared<const std::vector<std::byte>>(make_table(*maker, call));
-  cache.add(*maker, call, table);
+  if (is_cached) cache.add(*maker, call, table);
   return table;
 }
 

@@ -176,7 +176,7 @@ std::string value_text(const Parameter& parameter, std::int64_t value) {
 bool names_image(const Parameter& parameter, std::string_view text) {
   switch (parameter.kind) {
     case Parameter::Kind::image:
-      return !text.empty();
+      return !text.empty() && !word_value(parameter, text);
     case Parameter::Kind::operand:
       return !text.empty() && !number_of<double>(text);
     case Parameter::Kind::integer:

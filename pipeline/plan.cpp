@@ -8,6 +8,7 @@
 #include "kernels/stage.h"
 #include "pipeline/constant_tables.h"
 #include "pipeline/device.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 namespace {
@@ -70,12 +71,19 @@ std::string size_text(const FrameType& type) {
   return std::to_string(type.width) + "x" + std::to_string(type.height);
 }
 
+// Whether the stage's table is made from the second image, which its infer() checks; others read the image's
+// planes.
+bool makes_table_of_image(const Stage& stage) {
+  return stage.name == "colormap";
+}
+
 // Checks that the second image of a step fits the image.
 void check_second_image(const StageRequest& request, const FrameType& in) {
   const SecondImage& second = *request.image;
   const std::string where = std::string(request.stage->name) + request.said + ": ";
   const auto refuse = [&](const std::string& why) { throw Error(ErrorKind::usage, where + why); };
   if (!second.is_loaded()) refuse("the image is not loaded");
+  if (makes_table_of_image(*request.stage)) return;
   const Port& port = *find_port(request.stage->ports.in, ValueKind::table);
   const bool same_size = second.type.width == in.width && second.type.height == in.height;
   if (!port.placed && !same_size)
@@ -233,8 +241,9 @@ class PlanBuilder {
     constexpr std::int64_t kAnyNumber = std::numeric_limits<std::int64_t>::max();
     if (makes_pixels(stage))
       check_size(added.label, added.out, stage.tensor == nullptr ? max_pixels_ : kAnyNumber);
-    added.table = request.image ? ConstantTable(request.image, &request.image->planes)
-                                : constant_table(stage, added.parameters, added.in, added.out);
+    added.table = request.image && !makes_table_of_image(stage)
+                      ? ConstantTable(request.image, &request.image->planes)
+                      : constant_table(stage, added.parameters, added.in, added.out);
     if (reads_counts(stage, added.parameters)) added.counted_by = counted_by_;
     plan_.operations.push_back(std::move(added));
   }
@@ -264,6 +273,7 @@ Plan make_branched_plan(std::span<const StageBranch> branches, const Shape& inpu
   PlanBuilder builder(input, max_pixels);
   for (const auto& [name, steps] : branches) {
     const auto add = [&, &steps = steps] {
+      refuse_trim(steps);
       for (const StageRequest& request : steps) builder.add_selected(request);
       builder.end_list(max_bits);
     };

@@ -8,6 +8,7 @@
 #include "pipeline/engine_choice.h"
 #include "pipeline/second_images.h"
 #include "pipeline/threads/host_threads.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 namespace {
@@ -94,6 +95,7 @@ Runner::~Runner() = default;
 Plan Runner::plan(const Shape& input, std::string_view stages) const {
   check_input(input);
   std::vector<StageRequest> steps = parse_stages(stages);
+  refuse_trim(steps);
   (void)load_second_images(steps, {.threads = settings_.threads});
   return make_plan(steps, input, settings_.fuse, settings_.max_pixels);
 }

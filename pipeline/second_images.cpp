@@ -13,6 +13,7 @@
 #include "kernels/stage.h"
 #include "pipeline/plan.h"
 #include "pipeline/runner.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 namespace {
@@ -94,6 +95,10 @@ class Loading {
         throw Error(ErrorKind::usage, "--image-stages: " + std::string(steps.back().stage->name) +
                                           " makes a tensor; a step reads an image");
       load(steps);
+      TrimmedSteps trimmed = trimmed_steps(
+          steps, [&] { return make_memory_reader(image.untyped_view()); }, decode_.max_pixels);
+      for (const std::string& note : trimmed.notes) warnings.push_back(printable(source.path) + ": " + note);
+      steps = std::move(trimmed.steps);
       Runner runner({.device = "cpu", .threads = options_.threads});
       const Plan plan = make_plan(steps, image.shape(), false, decode_.max_pixels);
       return make_second_image(source.name, runner.run(image.untyped_view(), plan).pixels);

@@ -85,6 +85,7 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
   };
   const Row rows[] = {
       {"stages", steps_text(options.stages.steps, options.stages.series_steps)},
+      {"also", also_text(options), !options.stages.also.empty()},
       {"pages", options.pages ? pages_text(*options.pages) : ""},
       {"stack", stack_text(stack), is_stack && !stack.montage},
       {"montage", stack_text(stack), is_stack && stack.montage},

@@ -19,6 +19,7 @@
 #include "pipeline/device.h"
 #include "pipeline/plan.h"
 #include "pipeline/threads/host_threads.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 namespace {
@@ -347,6 +348,8 @@ void read_stack(const Parser& parser, ProcessOptions& options) {
   options.stages = read_stages(parser, "then", kNoStages);
   if (!of_items.series_steps.empty() || !options.stages.series_steps.empty())
     usage(name + ": range=series is not supported; run it first, into a stack");
+  if (has_trim(of_items.steps) || has_trim(options.stages.steps))
+    usage(name + ": trim is not supported; run imgpipe on its output");
   stack.steps = std::move(of_items.steps);
   stack.list = std::move(of_items.list);
   if (is_montage) read_cells(parser, stack);

@@ -1,5 +1,5 @@
-// False colours: grey becomes RGB of 8 bits by one of 256 colours (maps.cpp). 16-bit samples are first
-// rounded to 8 bits as depth does.
+// False colours: grey becomes RGB of 8 bits by one of 256 colours (maps.cpp), or those of an image. 16-bit
+// samples are first rounded to 8 bits as depth does.
 #pragma once
 
 #include <array>
@@ -10,12 +10,13 @@
 
 namespace imgpipe {
 
-enum class ColorMap : std::uint8_t { viridis, magma, turbo };
+enum class ColorMap : std::uint8_t { viridis, magma, turbo };  // the words -1, -2 and -3
 
 using ColorMapColors = std::array<std::uint32_t, kBins>;  // 0xRRGGBB
 [[nodiscard]] const ColorMapColors& colors_of(ColorMap map);
 
-// Rejects images with colours. The output has no alpha.
+// Rejects images with colours, and maps that are not 256x1 or 1x256 pixels of 8 bits without alpha. The
+// output has no alpha.
 [[nodiscard]] std::string_view colormap_infer(const FrameType& in, const Parameters&, FrameType& out);
 
 // The table: kBins samples for each of R, G and B.

@@ -1,12 +1,35 @@
 #include "kernels/colormap/colormap.h"
+#include "kernels/second_image.h"
 #include "kernels/shared/convert.h"
 
 namespace imgpipe {
 
-std::string_view colormap_infer(const FrameType& in, const Parameters&, FrameType& out) {
+namespace {
+
+// Returns the colours of a map of 256x1 or 1x256 pixels, grey or RGB.
+void copy_map(const SecondImage& map, Sample8* to) {
+  const std::int64_t step = map.type.width == kBins ? 1 : map.stride_bytes();
+  for (int c = 0; c < 3; ++c) {
+    const std::byte* from = map.planes.data() + (map.type.color_channels == 1 ? 0 : c) * map.plane_bytes();
+    for (int v = 0; v < kBins; ++v) *to++ = static_cast<Sample8>(from[v * step]);
+  }
+}
+
+bool is_map(const FrameType& type) {
+  const bool is_line = (type.width == kBins && type.height == 1) || (type.width == 1 && type.height == kBins);
+  return is_line && !type.alpha && is_byte(type.sample);
+}
+
+}  // namespace
+
+std::string_view colormap_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
   out.sample = Sample::u8;
   out.color_channels = 3;
   out.alpha = false;
+  if (parameters.image != nullptr && !is_map(parameters.image->type))
+    return "a map has 256x1 or 1x256 pixels of 8 bits without alpha; resize the map, or use depth:8 or rgb "
+           "in its "
+           "stages";
   return in.color_channels == 1 ? "" : "the image has colours; insert gray before it";
 }
 
@@ -15,7 +38,8 @@ std::int64_t colormap_table_bytes(const FrameType&, const Parameters&) {
 }
 
 void colormap_table(const StageCall<Host>& call, const Band&) {
-  const ColorMapColors& colors = colors_of(call.parameters.as<ColorMap>(0));
+  if (const SecondImage* const map = call.parameters.image) return copy_map(*map, call.table.as<Sample8>());
+  const ColorMapColors& colors = colors_of(static_cast<ColorMap>(-1 - call.parameters[0]));
   auto* to = call.table.as<Sample8>();
   for (const int shift : {16, 8, 0}) {
     for (const std::uint32_t color : colors) *to++ = static_cast<Sample8>(color >> shift);

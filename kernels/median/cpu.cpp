@@ -1,5 +1,6 @@
-// median in SIMD: exchanges (network.h) on a vector of pixels at a time. Each column of samples is sorted
-// before the medians of the sorted columns are found.
+// median in SIMD. Windows above 5x5: bisection (bisection-inl.h). 3x3 and 5x5: exchanges (network.h) on a
+// vector of pixels at a time. Each column of samples is sorted before the medians of the sorted columns are
+// found.
 //
 // 3x3: everything stays in registers. Two rows are computed together, because their windows share two rows:
 //
@@ -26,6 +27,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "kernels/median/bisection-inl.h"
 #include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -192,10 +194,15 @@ struct Median5 {
 
 template <class T>
 void median_planes(const StageCall<Host>& call, const Band& band) {
-  if (MedianParameters(call.parameters).radius == 1) {
-    RowPair<T>::planes(call, band);
-  } else {
-    Median5<T>::planes(call, band);
+  switch (MedianParameters(call.parameters).radius) {
+    case 1:
+      RowPair<T>::planes(call, band);
+      break;
+    case 2:
+      Median5<T>::planes(call, band);
+      break;
+    default:
+      WideMedian<T>::planes(call, band);
   }
 }
 

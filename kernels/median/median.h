@@ -1,6 +1,6 @@
-// median: the median of the 9 or 25 samples of the window around a pixel (Tukey, Exploratory Data Analysis,
-// 1977; for images: Huang, Yang and Tang, A Fast Two-Dimensional Median Filtering Algorithm, 1979). The edge
-// pixel is repeated beyond the border, as in OpenCV's medianBlur().
+// median: the median of the samples of the window around a pixel (Tukey, Exploratory Data Analysis, 1977; for
+// images: Huang, Yang and Tang, A Fast Two-Dimensional Median Filtering Algorithm, 1979). The edge pixel is
+// repeated beyond the border, as in OpenCV's medianBlur().
 #pragma once
 
 #include "kernels/pixel.h"
@@ -8,9 +8,11 @@
 
 namespace imgpipe {
 
+inline constexpr int kMaxMedianRadius = 7;
+
 struct MedianParameters {
   explicit constexpr MedianParameters(const Parameters& values) : radius(static_cast<int>(values[0]) + 1) {}
-  int radius;  // of the window: 1 or 2
+  int radius;  // of the window: 1 to kMaxMedianRadius
 };
 
 // The window's rows, limited to the image.

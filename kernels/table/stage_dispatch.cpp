@@ -16,9 +16,10 @@ const Kernel& kernel_of(const Stage& stage, Backend backend, const StageCall<Whe
 }
 
 const Port* find_read_port(const Stage& stage, ValueKind kind, const Parameters& parameters) {
-  const Port* const port = find_port(stage.ports.in, kind);
-  const bool is_read = port != nullptr && (port->is_read == nullptr || port->is_read(parameters));
-  return is_read ? port : nullptr;
+  const auto port = std::ranges::find_if(stage.ports.in, [&](const Port& one) {
+    return one.kind == kind && (one.is_read == nullptr || one.is_read(parameters));
+  });
+  return port == stage.ports.in.end() ? nullptr : &*port;
 }
 
 // Runs a kernel in the floating-point environment that it needs if it reads or writes floats. The host code

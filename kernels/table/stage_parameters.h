@@ -12,6 +12,7 @@
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
 #include "kernels/crop/pad.h"
+#include "kernels/crop/trim.h"
 #include "kernels/flatten/flatten.h"
 #include "kernels/gamma/gamma.h"
 #include "kernels/gauss/gauss.h"
@@ -24,6 +25,7 @@
 #include "kernels/shared/window_extremes.h"
 #include "kernels/sharpen/sharpen.h"
 #include "kernels/threshold/threshold.h"
+#include "kernels/whitebalance/whitebalance.h"
 
 namespace imgpipe {
 
@@ -115,10 +117,12 @@ inline constexpr std::array kClaheParameters{
 
 inline constexpr std::array<std::string_view, 3> kColorMapNames{"viridis", "magma", "turbo"};  // as ColorMap
 inline constexpr std::array kColorMapParameters{
-    Parameter{.name = "map",
-              .help = "Colours from black to white: viridis, magma, turbo",
-              .words = kColorMapNames,
-              .required = true},
+    Parameter{
+        .name = "map",
+        .help = "Colours from black to white: viridis, magma, turbo; or an image of 256 pixels in a line",
+        .kind = Parameter::Kind::image,
+        .words = kColorMapNames,
+        .required = true},
 };
 
 inline constexpr std::array<std::string_view, 2> kStretchNames{"joint", "each"};      // as Stretch
@@ -259,9 +263,9 @@ inline constexpr std::array kLevelsParameters{
     Parameter{.name = "of", .help = "Bit depth in which lo and hi are given", .words = kLevelsOfNames},
 };
 
-inline constexpr std::array<std::string_view, 2> kMedianSizes{"3", "5"};
+inline constexpr std::array<std::string_view, 7> kMedianSizes{"3", "5", "7", "9", "11", "13", "15"};
 inline constexpr std::array kMedianParameters{
-    Parameter{.name = "size", .help = "Pixels along a side of the window: 3 or 5", .words = kMedianSizes},
+    Parameter{.name = "size", .help = "Pixels along a side of the window", .words = kMedianSizes},
 };
 
 // For erode and dilate.
@@ -481,6 +485,34 @@ inline constexpr std::array kThresholdParameters{
               .preset = kOtsu,
               .most = kLargest<Sample16>,
               .words = kThresholdWords},
+};
+
+inline constexpr std::array<std::string_view, 1> kTrimCornerWord{"corner"};
+inline constexpr std::array kTrimParameters{
+    Parameter{.name = "fuzz",
+              .help = "Largest difference from the background in any channel, in levels",
+              .kind = Parameter::Kind::integer,
+              .most = 65535},
+    Parameter{.name = "color",
+              .help = "Colour of the background; corner: that of the top left pixel",
+              .kind = Parameter::Kind::color,
+              .preset = kTrimCorner,
+              .words = kTrimCornerWord},
+};
+
+inline constexpr std::array<std::string_view, 1> kGrayWorldWord{"gray-world"};
+constexpr Parameter balance_factor(std::string_view name, std::string_view help) {
+  return {.name = name,
+          .help = help,
+          .kind = Parameter::Kind::decimal,
+          .preset = kGrayWorld,
+          .most = kMaxBalance,
+          .words = kGrayWorldWord};
+}
+inline constexpr std::array kWhiteBalanceParameters{
+    balance_factor("red", "Factor of red; gray-world: makes the means of the planes equal"),
+    balance_factor("green", "Factor of green"),
+    balance_factor("blue", "Factor of blue"),
 };
 
 }  // namespace imgpipe

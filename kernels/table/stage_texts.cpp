@@ -149,6 +149,13 @@ constexpr std::array kTexts{
               .equals = "ImageMagick's -crop with +repage; Pillow's crop; center_crop of transformers and "
                         "torchvision (rule)",
               .example = "crop:640x480+10+20"},
+    StageText{
+        .stage = "trim",
+        .rule = "The smallest rectangle that holds all pixels which differ from the background by more than "
+                "fuzz in any channel, alpha included. Each image is read twice. An image that is all "
+                "background is unchanged, with a warning.",
+        .equals = "ImageMagick's -trim, with fuzz 0, of images whose corners are equal",
+        .example = "trim:fuzz=8"},
     StageText{.stage = "pad",
               .rule =
                   "The image on a canvas of one colour, which must not be smaller than the image. The "
@@ -246,10 +253,19 @@ constexpr std::array kTexts{
                 "g is the pixel's grey as gray:bt601 makes it. Grey images and saturation:1 are skipped.",
         .equals = "Pillow's ImageEnhance.Color, of 8 bits",
         .example = "saturation:1.3"},
+    StageText{
+        .stage = "whitebalance",
+        .rule =
+            "v becomes v times the plane's factor, rounded half up, at most white. gray-world: the mean of "
+            "all samples divided by the plane's, in millionths, rounded half up, at most 100. Grey "
+            "images and factors of 1 are skipped.",
+        .source = "Buchsbaum, A Spatial Processor Model for Object Colour Perception, 1980",
+        .example = "whitebalance:1.2:1:0.9"},
     StageText{.stage = "colormap",
-              .rule =
-                  "A grey sample becomes one of the map's 256 colours, as RGB of 8 bits. 16 bits are rounded "
-                  "to 8 as depth:8 does. Alpha is dropped.",
+              .rule = "A grey sample becomes one of the map's 256 colours, as RGB of 8 bits. A map can be an "
+                      "image of 256x1 or "
+                      "1x256 pixels. 16 bits are rounded "
+                      "to 8 as depth:8 does. Alpha is dropped.",
               .source = "viridis, magma: Smith, van der Walt and Firing, Matplotlib, 2015; turbo: Mikhailov, "
                         "Google, 2019",
               .equals = "cv2.applyColorMap of 8 bits",

@@ -10,6 +10,7 @@
 #include "kernels/contrast/contrast.h"
 #include "kernels/crop/crop.h"
 #include "kernels/crop/pad.h"
+#include "kernels/crop/trim.h"
 #include "kernels/depth/depth.h"
 #include "kernels/enhance/enhance.h"
 #include "kernels/equalize/equalize.h"
@@ -37,6 +38,7 @@
 #include "kernels/table/kernel_rows.h"
 #include "kernels/table/stage_parameters.h"
 #include "kernels/threshold/threshold.h"
+#include "kernels/whitebalance/whitebalance.h"
 
 namespace imgpipe {
 namespace {
@@ -66,6 +68,11 @@ constexpr Stage kClaheTables{.ports = {kColorPlanes, kTable},
                              .table_bytes = clahe_table_bytes,
                              .table_parts = clahe_table_parts,
                              .kernels = kTableKernels<kSame, clahe_table>};
+constexpr Stage kBalanceTables{
+    .ports = {kCounts, kTable},
+    .table_bytes = whitebalance_table_bytes,
+    .kernels = kBoth<kTableKernels<kSame, whitebalance_tables, IMGPIPE_ON_CUDA(whitebalance_tables_cuda)>,
+                     kOfBytes<IMGPIPE_ON_CUDA(whitebalance_tables_cuda)>>};
 // A table that depends only on type and parameters.
 template <auto Bytes, auto Make, const auto& All = kSame>
 constexpr Stage kConstant{.ports = {{}, kTable}, .table_bytes = Bytes, .kernels = kTableKernels<All, Make>};
@@ -78,6 +85,13 @@ constexpr std::array kColorAndTable{Port{}, kTableOf<Maker>};
 template <const Stage& Maker, bool (*IsRead)(const Parameters&) = nullptr>
 constexpr std::array kColorAndCounted{
     Port{}, Port{.name = "counts", .kind = ValueKind::counts, .is_read = IsRead}, kTableOf<Maker, IsRead>};
+constexpr std::array kColorAndBalance{
+    Port{}, Port{.name = "counts", .kind = ValueKind::counts, .is_read = is_gray_world},
+    kTableOf<kBalanceTables, is_gray_world>,
+    Port{.name = "factors",
+         .kind = ValueKind::table,
+         .made_by = &kConstant<whitebalance_table_bytes, whitebalance_tables>,
+         .is_read = has_balance_factors}};
 constexpr std::array kPlanesAndWeights{kAllPlanes[0],
                                        kTableOf<kConstant<resize_table_bytes, resize_table, kSameAndFloats>>};
 constexpr std::array kAnyLayoutAndElements{
@@ -267,6 +281,13 @@ constexpr std::array kStages{
           .infer = crop_infer,
           .needs = crop_needs,
           .kernels = IMGPIPE_KERNELS_MOVES(crop)},
+    Stage{.name = "trim",
+          .summary = "crop to what differs from the background",
+          .parameters = kTrimParameters,
+          .ports = {kAnyLayout, kAnyLayout},
+          .effect = Effect::cuts,
+          .skip_reason = trim_skip_reason,
+          .kernels = IMGPIPE_KERNELS(kSame, crop)},
     Stage{.name = "pad",
           .summary = "larger canvas of one colour",
           .parameters = kPadParameters,
@@ -366,6 +387,15 @@ constexpr std::array kStages{
           .parameters = kSaturationParameters,
           .skip_reason = saturation_skip_reason,
           .kernels = IMGPIPE_KERNELS(kSame, saturation)},
+    // The functions that look up a table for each plane are equalize's.
+    Stage{.name = "whitebalance",
+          .summary = "neutral colours by factors",
+          .parameters = kWhiteBalanceParameters,
+          .ports = {.in = kColorAndBalance},
+          .problem = whitebalance_problem,
+          .skip_reason = whitebalance_skip_reason,
+          .kernels = kKernels<kSame, whitebalance_reference, equalize_cpu, IMGPIPE_ON_CUDA(whitebalance_cuda),
+                              IMGPIPE_ON_CUDA(equalize16_cuda)>},
     Stage{.name = "colormap",
           .summary = "grey to false colours, alpha dropped",
           .parameters = kColorMapParameters,

@@ -11,6 +11,7 @@
 #include "pipeline/color_profiles.h"
 #include "pipeline/memory_need.h"
 #include "pipeline/threads/fork_mutex.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 namespace {
@@ -125,6 +126,7 @@ std::shared_ptr<const ArrayPlan> ArrayPlans::make(const Shape& image,
     throw Error(ErrorKind::usage, "image: expected at least 1x1 pixels and 1 to 4 channels, got " +
                                       std::to_string(image.width) + "x" + std::to_string(image.height) +
                                       " and " + std::to_string(image.channels));
+  refuse_trim(stages);
   auto made = std::make_shared<ArrayPlan>();
   made->plan = make_plan(stages, image, stages_.fuse, stages_.max_pixels);
   if (made->plan.tensor) {

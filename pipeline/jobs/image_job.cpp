@@ -17,6 +17,7 @@
 #include "pipeline/contrast_ranges.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/statistics/series_range.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 
@@ -102,7 +103,17 @@ void ImageJob::open() {
 
 void ImageJob::make_plan() {
   naming(files_.input_name, [&] {
-    image_.plan = std::make_shared<const Plan>(plan_for(settings_, settings_.stages, header_, files_.format));
+    const auto plan_of = [&](std::span<const StageRequest> stages) {
+      image_.plan = std::make_shared<const Plan>(plan_for(settings_, stages, header_, files_.format));
+    };
+    if (!has_trim(settings_.stages)) return plan_of(settings_.stages);
+    const auto span = image_.timeline.span("trim", SpanKind::host);
+    TrimmedSteps trimmed = trimmed_steps(
+        with_profile(settings_.stages, header_),
+        [&] { return open_reader(input_, decoding_for(settings_, settings_.stages)); },
+        settings_.decode.max_pixels);
+    unchanging_ = std::move(trimmed.notes);
+    plan_of(trimmed.steps);
   });
   const bool cut_down = header_.bits_per_sample > 8 && is_byte(header_.shape.sample);
   depth_loss_ = cut_down               ? DepthLoss::at_reading
@@ -232,7 +243,7 @@ Outcome ImageJob::run(Engine& engine, Job job) {
   damage_ = std::move(outcome.warnings);
   in_bands_ = outcome.in_bands;
   for (const ContrastRange& found : contrast_ranges(outcome)) {
-    if (has_no_range(found)) unstretched_.push_back(no_range_text(found));
+    if (has_no_range(found)) unchanging_.push_back(no_range_text(found));
   }
   encoded_ = std::move(outcome.file);
   encode_also(outcome.results, engine.threads());
@@ -371,7 +382,7 @@ std::vector<ImageNote> ImageJob::notes() const {
       notes.push_back({range, input + "contrast of the series has no range to stretch (" +
                                   request.said.substr(1) + ") and changes nothing"});
   }
-  for (const std::string& text : unstretched_) notes.push_back({range, input + text});
+  for (const std::string& text : unchanging_) notes.push_back({range, input + text});
   if (!lost_profile_.empty())
     notes.push_back({profile, input + "dropped colour profile \"" + lost_profile_ +
                                   "\"; the colours were not converted"});

@@ -92,7 +92,7 @@ struct ImageNote {
     depth,        // samples of more than 8 bits that are reduced to 8 without a request
     integers,     // signed or 32-bit integers, converted by the requested rule
     more_images,  // the file contains images other than the one used
-    range,        // contrast without a range to stretch
+    range,        // contrast without a range to stretch, trim of an image that is all background
     profile,      // a colour profile that is not preserved
     metadata,     // other metadata that is not preserved
     alpha,        // alpha that the output format cannot hold
@@ -230,7 +230,7 @@ class ImageJob {
   ByteSink sink_;               // to the output, if it is written while it is encoded
   EncodedFile encoded_;
   std::vector<std::string> damage_;
-  std::vector<std::string> unstretched_;  // notes on contrast steps without a range, after run()
+  std::vector<std::string> unchanging_;  // notes on trim steps, and after run() on contrast steps
   DepthLoss depth_loss_ = DepthLoss::none;
   bool decoded_by_library_ = true;
   bool has_alpha_ = false;  // of the finished image

@@ -14,6 +14,7 @@
 #include "images/text.h"
 #include "pipeline/color_profiles.h"
 #include "pipeline/decode_row.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 namespace {
@@ -92,6 +93,7 @@ void InputJob::open(const Check& check, const Warn& warn) {
     checked_stages_[step] = parse_stages("levels:1:2:8").front();
     checked_stages_[step].said = ":series";  // the only known part of its text so far
   }
+  checked_stages_ = steps_before_trim(checked_stages_);
   make_list();
   naming(files_.input_name, [&] {
     if (!is_stream()) range_ = selected_pages(request_->selection, list_->size());
@@ -250,7 +252,8 @@ void InputJob::check_pages() {
       if (stack_ && stack_bytes <= kMaxClassicBytes) stack_bytes += max_bytes_in_stack(page, outputs);
     });
   }
-  if (stack_) stack_->next.big = stack_bytes > kMaxClassicBytes;
+  // The size of a trimmed page is not known in advance.
+  if (stack_) stack_->next.big = stack_bytes > kMaxClassicBytes || has_trim(settings_.stages);
   for (const auto& also : also_stacks_) also->next.big = stack_->next.big;
 }
 

@@ -163,7 +163,7 @@ class InputJob {
   std::optional<ImageJob> single_;
   std::unique_ptr<PageList> list_;  // none for a whole file
   Check check_;
-  std::vector<StageRequest> checked_stages_;  // to run, with placeholders for unknown ranges
+  std::vector<StageRequest> checked_stages_;  // to run, up to a trim, with placeholders for unknown ranges
   std::optional<Shape> checked_;              // the shape of the previous page
   std::optional<InputFile> image_;            // for a stream: the image that run() begins with
   std::int64_t image_at_ = 0;                 // for a stream: offset of the current image

@@ -11,6 +11,7 @@
 #include "images/memory/available_memory.h"
 #include "pipeline/color_profiles.h"
 #include "pipeline/host/chained_run.h"
+#include "pipeline/trimmed_steps.h"
 
 namespace imgpipe {
 namespace {
@@ -35,6 +36,7 @@ void skip_rows(Reader& reader, std::int64_t rows) {
 }  // namespace
 
 Plan item_plan(const ItemSettings& settings, const ImageHeader& header) {
+  refuse_trim(settings.stages);
   Plan plan = make_plan(with_profile(settings.stages, header), header.shape, settings.fuse,
                         settings.decode.max_pixels);
   if (plan.tensor) throw Error(ErrorKind::usage, "normalize: needs to be the last step of --then");

@@ -44,6 +44,18 @@ def crop(planes, *values, **named):
     return [[row[left:left + width] for row in p[top:top + height]] for p in planes]
 
 
+def trim(planes, *values, **named):
+    """The rectangle around all pixels that differ from the background; all of it if none does."""
+    given = {"fuzz": 0, "color": "corner", **dict(zip(("fuzz", "color"), values)), **named}
+    color = [p[0][0] for p in planes] if given["color"] == "corner" else color_of(planes, given["color"])
+    found = [(x, y) for y in range(len(planes[0])) for x in range(len(planes[0][0]))
+             if any(abs(p[y][x] - v) > int(given["fuzz"]) for p, v in zip(planes, color))]
+    if not found:
+        return planes
+    (left, right), (top, bottom) = ((min(along), max(along)) for along in zip(*found))
+    return [[row[left:right + 1] for row in p[top:bottom + 1]] for p in planes]
+
+
 def pad(planes, size, color, position="center"):
     (width, height), h, w = map(int, size.split("x")), len(planes[0]), len(planes[0][0])
     if width < w or height < h:

@@ -27,7 +27,7 @@ from fractions import Fraction
 from itertools import accumulate
 from math import isqrt
 
-from canvas_oracle import channel, crop, flatten, over, pad, rgb
+from canvas_oracle import channel, crop, flatten, over, pad, rgb, trim
 from colormaps import COLORMAPS
 from filter_oracle import FILTERS
 from icc_oracle import icc
@@ -367,11 +367,27 @@ def saturation(planes, factor):
             for p in planes]
 
 
+def whitebalance(planes, *factors):
+    if len(planes) < 3:
+        return planes
+    if factors:
+        factors = [Fraction(f.split("=")[-1]) for f in factors]
+    else:
+        sums = [sum(sum(row) for row in p) for p in planes[:3]]
+        factors = [min(Fraction(100), Fraction(half_up(Fraction(sum(sums) * 10**6, 3 * s)), 10**6)) if s else 1
+                   for s in sums]
+    return [[[min(p.white, half_up(v * f)) for v in row] for row in p] for p, f in zip(planes, factors)]
+
+
 def colormap(planes, name):
     if len(planes) > 2:
         raise Refused()
     rows = with_white(planes[0], 255)
-    return [Plane([[COLORMAPS[name][v][c] for v in row] for row in rows], 255) for c in range(3)]
+    colors = COLORMAPS.get(name)
+    if colors is None:  # an image: its pixels in a line
+        flat = [sum(plane, []) for plane in second_image(name, planes)]
+        colors = list(zip(*(flat if len(flat) == 3 else flat * 3)))
+    return [Plane([[colors[v][c] for v in row] for row in rows], 255) for c in range(3)]
 
 
 def flip(planes, direction="horizontal"):
@@ -394,8 +410,11 @@ def second_image(name, planes):
     white, colors = planes[0].white, len(planes) - has_alpha(planes)
     if name == "same" and colors == 1:
         raise Refused()
-    wide, high = (7, 5) if name == "logo" else (len(planes[0][0]), len(planes[0]))
-    channels = {"grey": 1, "same": colors, "logo": colors + 1}[name]
+    sizes = {"logo": (7, 5), "map": (256, 1), "tall": (1, 256)}
+    wide, high = sizes.get(name, (len(planes[0][0]), len(planes[0])))
+    channels = {"grey": 1, "same": colors, "logo": colors + 1, "map": 3, "tall": 1}[name]
+    if name in ("map", "tall"):
+        white = 255
     value = lambda x, y, c: 11 * x + 57 * y + 29 * x * y + 101 * c
     sample = lambda v: 0 if v % 5 == 0 else v * (1 if white == 255 else 40503) % (white + 1)
     return [Plane([[sample(value(x, y, c)) for x in range(wide)] for y in range(high)], white)
@@ -487,6 +506,7 @@ STAGES = {
     "crop": (crop, ["2x2", "1x1", "3x2+1+0", "2x3:0:1", "5x4:y=0", "4:5:center:0", "4x3:rule=transformers:pad=none",
                     "4x3:rule=torchvision", "9x8:pad=#c0ffee80", "11x4:rule=torchvision:pad=red",
                     "5x3+1+2:pad=#01020304", "2:2:x=3:y=2"]),
+    "trim": (trim, ["", "40", "100:white", "fuzz=9000:color=#408020", "fuzz=30000"]),
     # The sizes of the first and of the last suffice for most images of the tests.
     "pad": (pad, ["80x80:white", "9x7:black:center", "10x6:#ff8000:left", "8x9:#c0ffee80:right", "9x7:red:top",
                   "8x8:#01020304:bottom", "7x8:#204060:top-left", "8x6:#20406080:top-right", "9x9:black:bottom-left",
@@ -496,7 +516,7 @@ STAGES = {
     "equalize": (equalize, [""]),
     # Few tiles: with 16 bits, computing a tile's table takes longer than processing a test image.
     "clahe": (clahe, ["40:3", "0:1", "1.5:2", "0.01:4"]),
-    "median": (median, ["3", "5"]),
+    "median": (median, ["3", "5", "7", "9", "11", "13", "15"]),
     "sobel": (sobel, ["l2", "l1"]),
     "box": (box, ["", "1:replicate", "3:reflect", "20:replicate", "127", "127:reflect"]),
     # Middle weights above and below a half; radii of 1 to 120.
@@ -509,7 +529,8 @@ STAGES = {
     "posterize": (posterize, ["1", "3", "7", "8"]),
     "brightness": (brightness, ["0", "0.7", "1.3", "2.000001", "100"]),
     "saturation": (saturation, ["0", "0.3", "0.999999", "1.3", "7.654321", "100"]),
-    "colormap": (colormap, ["viridis", "magma", "turbo"]),
+    "whitebalance": (whitebalance, ["", "1.2:1:0.9", "0:100:1", "0.333333:2.5:1.000001"]),
+    "colormap": (colormap, ["viridis", "magma", "turbo", "map", "tall"]),
     "icc": (icc, ["srgb", "srgb:relative", "srgb:saturation"]),
     # float16 that overflows, and float16 below the least normal one.
     "normalize": (normalize, ["clip", "imagenet:dtype=float16:formula=totensor", "siglip:dtype=bfloat16:layout=nhwc",
@@ -524,7 +545,7 @@ ONLY_OF_16 = ["threshold:40000"]
 # Cases whose results are too large for golden files: they have digests instead.
 ONLY_OF_PATTERNS = ["pad:80x80:white", "pad:131x130:#c0ffee40:right"]
 # Stages that get alpha as the last plane. No others run on images with alpha.
-WITH_ALPHA = ["rgb", "flatten", "channel", "append", "over", "resize", "crop", "pad", "colormap", "icc"]
+WITH_ALPHA = ["rgb", "flatten", "channel", "append", "over", "resize", "crop", "trim", "pad", "colormap", "icc"]
 # Lists of several steps.
 CHAINS = ["gray,hist,contrast,smooth", "smooth,gray", "smooth,smooth", "contrast:1,smooth:gauss,contrast:0:5:each",
           "rotate:90,smooth,crop:2x2,flip", "box:1,gauss:0.7,sharpen:2:0.9", "flip:vertical,gray,rotate:270",

@@ -15,6 +15,8 @@
 
 #include "images/codecs/codec.h"
 #include "images/simd.h"
+#include "kernels/crop/trim.h"
+#include "kernels/shared/color.h"
 #include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "tests/support/cuda_backend.h"
@@ -329,6 +331,59 @@ TEST(Geometry, EquivalentChainsAreEqualOnCuda) {
       SCOPED_TRACE(std::string(same.one) + " and " + same.other);
       ASSERT_EQ(difference(made_by(*engine, same.other, in), made_by(*engine, same.one, in)), "");
     }
+  }
+}
+
+// A second implementation of the documentation: the bounds of all pixels that differ.
+template <class T>
+std::vector<std::int64_t> bounds_of(const Plane<const T, Host>& in, int fuzz, const int* background) {
+  std::vector<std::int64_t> xs, ys;
+  for (std::int64_t y = 0; y < in.height; ++y) {
+    for (std::int64_t i = 0; i < in.row_samples(); ++i) {
+      if (std::abs(in.row(y)[i] - background[i % in.channels]) <= fuzz) continue;
+      xs.push_back(i / in.channels);
+      ys.push_back(y);
+    }
+  }
+  if (xs.empty()) return {};
+  const auto [left, right] = std::ranges::minmax(xs);
+  const auto [top, bottom] = std::ranges::minmax(ys);
+  return {left, top, right - left + 1, bottom - top + 1};
+}
+
+template <class T>
+void expect_trimmed(std::mt19937& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  Image image({1 + below(20), 1 + below(12), 1 + below(4), sample_type_of<T>});
+  const Plane<T, Host> pixels = image.untyped_view().as<T>();
+  const int levels = 1 + below(4);
+  const auto level = [&] { return static_cast<T>(kLargest<T> - 2 * (below(4) == 0 ? below(levels) : 0)); };
+  const std::int64_t from = below(12), to = below(12);  // all other rows are white
+  for (std::int64_t y = 0; y < pixels.height; ++y) {
+    for (std::int64_t i = 0; i < pixels.row_samples(); ++i)
+      pixels.row(y)[i] = y >= from && y <= to ? level() : static_cast<T>(kLargest<T>);
+  }
+  const bool corner = below(2) == 0;
+  int background[4];
+  for (int c = 0; c < pixels.channels; ++c) background[c] = corner ? pixels.row(0)[c] : kLargest<T>;
+  const int fuzz = below(6);
+  TrimBox box(TrimParameters(Parameters{{fuzz, corner ? kTrimCorner : kWhiteColor}}));
+  for (std::int64_t y = 0; y < pixels.height;) {
+    const std::int64_t rows = std::min<std::int64_t>(1 + below(4), pixels.height - y);
+    box.add(pixels.rows(y, rows));
+    y += rows;
+  }
+  EXPECT_EQ(box.rows(), pixels.height);
+  const std::vector<std::int64_t> expected = bounds_of<T>(pixels, fuzz, background);
+  const std::vector<std::int64_t> got{box.x(), box.y(), box.width(), box.height()};
+  ASSERT_EQ(box.empty() ? std::vector<std::int64_t>() : got, expected);
+}
+
+TEST(Geometry, TrimFindsTheBoundsOfWhatDiffers) {
+  std::mt19937 random(20261126);
+  for (int i = 0; i < 300; ++i) {
+    expect_trimmed<Sample8>(random);
+    expect_trimmed<Sample16>(random);
   }
 }
 

@@ -202,8 +202,10 @@ std::optional<Channels> after(const Stage& stage, const Channels& in) {
     return in.is_color && !in.has_alpha ? std::nullopt : std::optional(Channels{true, false});
   if (stage.name == "flatten")
     return in.has_alpha ? std::optional(Channels{in.is_color, false}) : std::nullopt;
+  if (stage.name == "trim") return std::nullopt;  // plans contain the crop that replaces it
   if (stage.name == "colormap") return in.is_color ? std::nullopt : std::optional(Channels{true, false});
-  if (stage.name == "saturation") return in.is_color ? std::optional(in) : std::nullopt;
+  if (stage.name == "saturation" || stage.name == "whitebalance")
+    return in.is_color ? std::optional(in) : std::nullopt;
   if (stage.name == "channel") return is_one ? std::nullopt : std::optional(Channels{});
   const bool is_rejected = in.has_alpha && stage.tensor != nullptr;
   return is_rejected ? std::nullopt : std::optional(in);

@@ -16,6 +16,7 @@
 #include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "pipeline/plan.h"
+#include "pipeline/trimmed_steps.h"
 #include "tests/support/second_images.h"
 
 namespace imgpipe::test::golden_test {
@@ -38,7 +39,9 @@ Image image_of(const Shape& shape, const std::vector<int>& samples) {
 Outcome run(const Image& pixels, const std::string& stages) {
   Job job;
   job.reader = make_memory_reader(pixels.untyped_view());
-  job.plan = make_plan(steps_for(stages, pixels.shape()), pixels.shape());
+  const auto open = [&] { return make_memory_reader(pixels.untyped_view()); };
+  const std::vector<StageRequest> steps = steps_for(stages, pixels.shape());
+  job.plan = make_plan(trimmed_steps(steps, open, pixels.shape().pixels()).steps, pixels.shape());
   Outcome outcome = make_reference_engine()->run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
   return outcome;

@@ -61,6 +61,7 @@ std::int64_t random_number_of(Random& random, const Parameter& row) {
 
 // A name of tests/support/second_images.h.
 std::string random_image(Random& random, const Stage& stage) {
+  if (stage.name == "colormap") return below(random, 2) == 0 ? "map" : "tall";
   static constexpr std::array<std::string_view, 3> kNames{"grey", "same", "logo"};
   const Port& port = *find_port(stage.ports.in, ValueKind::table);
   const int names = port.placed ? 3 : port.appended ? 1 : 2;
@@ -144,6 +145,7 @@ std::string recorded_step(Random& random) {
   for (Parameter row : stage.parameters.first(std::min(kUsualParameters, stage.parameters.size()))) {
     if (!row.required && below(random, 4) == 0) continue;
     if (row.name == "method") row.words = row.words.first(3);
+    if (row.name == "size") row.words = row.words.first(2);
     if (row.name == "fit") row.words = row.words.first(2);
     step += ":" + std::string(row.name) + "=" + random_value(random, stage, row);
   }

@@ -86,6 +86,8 @@ std::shared_ptr<const SecondImage> second_image(const std::string& name, const F
   static std::map<Key, std::shared_ptr<const SecondImage>> made;
   Shape shape{in.width, in.height, in.color_channels, in.sample};
   if (name == "grey") shape.channels = 1;
+  if (name == "map") shape = {256, 1, 3, Sample::u8};
+  if (name == "tall") shape = {1, 256, 1, Sample::u8};
   if (name == "logo") shape = {7, 5, in.color_channels + 1, in.sample};
   const std::lock_guard lock(mutex);
   std::shared_ptr<const SecondImage>& image =

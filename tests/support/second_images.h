@@ -3,6 +3,7 @@
 //   grey    one channel of the image's size
 //   same    the image's colour channels, of its size
 //   logo    7x5 pixels with as many colour channels and alpha
+//   map     256x1 pixels of 8 bits, RGB; tall: 1x256, grey
 //
 // Those of icc steps are tables: kProfileTables, by the intent. Grey images have the curve 2.19921875.
 #pragma once
