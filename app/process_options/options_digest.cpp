@@ -66,6 +66,11 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
   const bool lossy_webp = writes(Format::webp) && encode.webp == WebpCoding::lossy;
   const bool deflates =
       writes(Format::png) || (writes(Format::tiff) && encode.tiff_packing == TiffPacking::deflate);
+  // Version 0.1.0 compressed with other libraries at all levels but 1.
+  const std::string png_level =
+      std::to_string(encode.png_level) + (encode.png_level == 0   ? " stored"
+                                          : encode.png_level == 1 ? ""
+                                                                  : " libdeflate");
   struct Row {
     std::string_view key;
     std::string value;
@@ -81,7 +86,7 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
                       {"codec", std::string(choice_name(options.decode.codec, kCodecs))},
                       {"format", format ? std::string(format_info(*format).name) : "own"},
                       {"quality", std::to_string(encode.quality), writes(Format::jpeg) || lossy_webp},
-                      {"png-level", std::to_string(encode.png_level), deflates},
+                      {"png-level", png_level, deflates},
                       {"webp", std::string(choice_name(encode.webp, kWebpCodings)), writes(Format::webp)},
                       {"webp-level", std::to_string(encode.webp_level), writes(Format::webp)},
                       {"tiff-compression", std::string(choice_name(encode.tiff_packing, kTiffPackings)),
