@@ -318,7 +318,8 @@ void expect_falling_sizes(const Image& image, const std::string& what) {
   std::size_t before = size_at_level(image, 0);
   for (int level = 1; level <= 9; ++level) {
     const std::size_t size = size_at_level(image, level);
-    EXPECT_LE(size, before) << what << ", level " << level;
+    // libdeflate's next level may lose some bytes of a pattern that it compresses to almost nothing.
+    EXPECT_LE(size, before + 256) << what << ", level " << level;
     before = size;
   }
 }
@@ -339,6 +340,7 @@ TEST(PngWriter, HigherLevelsAreNotLargerForRealFiles) {
   if (!directory) GTEST_SKIP() << "IMGPIPE_CORPUS is not set";
   int files = 0;
   for (const std::filesystem::path& path : files_below(*directory / "photos")) {
+    if (path.extension() != ".png") continue;
     const auto reader = open_reader(load(path));
     const Shape shape = reader->header().shape;
     if (shape.width * shape.height > 1'500'000) continue;
