@@ -23,9 +23,17 @@ namespace fs = std::filesystem;
 // Returns true if some directory holds both an input and an output.
 bool may_overlap(const std::vector<BatchFile>& files, Locations& locations) {
   std::set<std::optional<FileIdentity>> of_outputs;
-  for (const BatchFile& file : files) of_outputs.insert(locations.directory(file.output));
-  return std::ranges::any_of(
-      files, [&](const BatchFile& file) { return of_outputs.contains(locations.directory(file.input)); });
+  const auto directories = [&](std::string BatchFile::*path, const auto& visit) {
+    const std::optional<FileIdentity>* last = nullptr;  // of the file before, usually the same
+    for (const BatchFile& file : files) {
+      const std::optional<FileIdentity>* const here = &locations.directory(file.*path);
+      if (here != last && visit(*here)) return true;
+      last = here;
+    }
+    return false;
+  };
+  directories(&BatchFile::output, [&](const auto& here) { return of_outputs.insert(here), false; });
+  return directories(&BatchFile::input, [&](const auto& here) { return of_outputs.contains(here); });
 }
 
 bool is_made_of(const std::string& path, const BatchFile& source) {

@@ -2,16 +2,20 @@
 
 #include <climits>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include <sys/stat.h>
 
+#include "app/files/path_text.h"
 #include "app/jobs/existing_results.h"
 #include "app/jobs/locations.h"
 #include "app/jobs/page_outputs.h"
+#include "app/jobs/shard_balance.h"
 #include "app/process_options/options_digest.h"
 #include "images/error.h"
 #include "images/files/archive_reader.h"
@@ -31,6 +35,13 @@ std::string archive_output(const OutputOptions& output, const std::string& tree,
   return (directory / (stem + ".tar")).string();
 }
 
+struct LocationHash {
+  std::size_t operator()(const FileIdentity& location) const {
+    return std::hash<std::string>()(location.below) ^
+           (location.inode * 0x9E3779B97F4A7C15U + location.device);
+  }
+};
+
 class OutputPlan {
  public:
   OutputPlan(const ProcessOptions& options, BatchFiles& found)
@@ -42,7 +53,8 @@ class OutputPlan {
     name_outputs();
     found_.results = exclude_own_results(options_, found_.files);
     if (found_.results > 0) name_outputs();  // {n} numbers the remaining files
-    check_outputs();  // across all shards: no output may be another file's input or output
+    if (options_.shard) mark_shard(found_, *options_.shard);
+    check_outputs();
   }
 
  private:
@@ -67,7 +79,7 @@ class OutputPlan {
   }
 
   static void check_length(const std::string& path) {
-    const std::size_t bytes = fs::path(path).filename().string().size();
+    const std::size_t bytes = file_name_of(path).size();
     if (bytes > NAME_MAX)
       throw Error(ErrorKind::usage, printable(path) + ": file name too long; expected at most " +
                                         std::to_string(NAME_MAX) + " bytes, got " + std::to_string(bytes));
@@ -94,14 +106,31 @@ class OutputPlan {
                     (options_.output.is_archive ? "; add --recursive" : hint(first, second)));
   }
 
+  [[nodiscard]] bool is_of_other_shard(const BatchFile& file) const {
+    return options_.shard && file.shards == 0;
+  }
+
+  // No output may be the input or output of another file, of any shard. Only a shard's own files are looked
+  // up on disk: of the others it compares the paths and the identities of their directories. A link from a
+  // file of one shard to that of another is therefore followed only by the shard of the link.
   void check_outputs() {
-    std::unordered_map<std::string, const BatchFile*> writers;
+    std::unordered_map<std::string_view, const BatchFile*> writers;
+    writers.reserve(found_.files.size());
     Locations locations;
-    std::map<FileIdentity, const BatchFile*> replacers;
+    std::unordered_map<FileIdentity, const BatchFile*, LocationHash> replacers;
+    replacers.reserve(found_.files.size());
     std::map<FileId, const BatchFile*> existing;
     for (BatchFile& file : found_.files) {
       if (const auto [other, fresh] = writers.emplace(file.output, &file); !fresh)
         refuse_both(*other->second, file);
+      if (is_of_other_shard(file)) {
+        if (has_page_files(options_, file.format)) continue;
+        if (const std::optional<FileIdentity> location = locations.of(file.output))
+          if (const auto [other, fresh] = replacers.emplace(*location, &file);
+              !fresh && !(options_.output.skip_existing && locations.of_output(file.output).info))
+            refuse_both(*other->second, file);
+        continue;
+      }
       if (has_page_files(options_, file.format)) {
         file.output_exists = options_.output.skip_existing && has_all_pages(options_, file);
         continue;  // the path itself is not written
@@ -125,14 +154,25 @@ class OutputPlan {
       existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
     }
     check_page_outputs(options_, found_.files);
+    std::string_view checked;  // the directory of the file before, usually the same
     for (const BatchFile& file : found_.files) {
       // Reject an output that is also the directory of another output.
-      for (fs::path above = fs::path(file.output).parent_path();
-           above.string().size() > options_.output.path.size(); above = above.parent_path()) {
-        if (const auto writer = writers.find(above.string()); writer != writers.end())
-          throw Error(ErrorKind::usage, printable(writer->first) + ": would be both a file and a directory");
+      const std::string_view directory = parent_path_of(file.output);
+      if (directory != checked) {
+        for (std::string_view above = directory; above.size() > options_.output.path.size();
+             above = parent_path_of(above)) {
+          if (const auto writer = writers.find(above); writer != writers.end())
+            throw Error(ErrorKind::usage,
+                        printable(writer->first) + ": would be both a file and a directory");
+        }
+        checked = directory;
       }
-      if (existing.empty()) continue;
+      if (options_.shard) {
+        const std::optional<FileIdentity> location = locations.of(file.input);
+        const auto writer = location ? replacers.find(*location) : replacers.end();
+        if (writer != replacers.end()) refuse_input(*writer->second, file);
+      }
+      if (existing.empty() || is_of_other_shard(file)) continue;
       struct stat info {};
       if (::stat(file.input.c_str(), &info) != 0) continue;
       const auto output = existing.find({info.st_dev, info.st_ino});
