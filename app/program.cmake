@@ -20,8 +20,9 @@ target_link_libraries(imgpipe_jobs PUBLIC imgpipe_sha256)
 add_library(imgpipe_app STATIC ${app_sources})
 target_include_directories(imgpipe_app SYSTEM PRIVATE ${CXXOPTS_INCLUDE_DIR} ${TOMLPLUSPLUS_INCLUDE_DIR})
 # cxxopts gets main names and values only, which need none of the regular expressions that it would compile at every
-# start.
-target_compile_definitions(imgpipe_app PRIVATE IMGPIPE_BUILD_TYPE="$<CONFIG>" CXXOPTS_NO_REGEX=true)
+# start. Only app/log.cpp uses spdlog and fmt, whose shared libraries would add to the time of every start.
+target_compile_definitions(imgpipe_app PRIVATE IMGPIPE_BUILD_TYPE="$<CONFIG>" CXXOPTS_NO_REGEX=true
+                           FMT_HEADER_ONLY)
 # The command line's code processes no pixels except for the reduced images of HTML reports; JSON and formatted text
 # take most of the time to compile.
 if(IMGPIPE_SANITIZE)
@@ -32,10 +33,12 @@ endif()
 target_compile_options(imgpipe_app PRIVATE ${imgpipe_text_options})
 set_target_properties(imgpipe_app PROPERTIES IMGPIPE_ALIGNMENT_UNCHECKED ON)
 target_link_libraries(imgpipe_app PUBLIC imgpipe_jobs imgpipe_new_delete
-                      PRIVATE imgpipe_build_id spdlog::spdlog nlohmann_json::nlohmann_json Threads::Threads)
+                      PRIVATE imgpipe_build_id spdlog::spdlog_header_only nlohmann_json::nlohmann_json Threads::Threads)
 
-add_executable(imgpipe app/main.cpp)
-target_link_libraries(imgpipe PRIVATE imgpipe_app)
+add_executable(imgpipe app/main.cpp images/simd_detection.cpp)
+target_link_libraries(imgpipe PRIVATE imgpipe_app hwy::hwy)
+# Omits shared libraries of which the program needs nothing.
+target_link_options(imgpipe PRIVATE -Wl,--as-needed)
 # The directory of imgpipe-bench for `imgpipe bench`, unless it is next to imgpipe.
 set(imgpipe_libexec_directory ${CMAKE_INSTALL_LIBEXECDIR}/imgpipe)
 file(RELATIVE_PATH imgpipe_libexec_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBEXECDIR}/imgpipe)

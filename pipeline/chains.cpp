@@ -1,6 +1,9 @@
 #include "pipeline/chains.h"
 
 #include <algorithm>
+#include <atomic>
+
+#include <unistd.h>
 
 #include "kernels/stage.h"
 
@@ -10,10 +13,7 @@ namespace {
 // The maximum number of rows that neighbouring bands of a chain both compute. Each smooth adds two above and
 // two below.
 constexpr std::int64_t kMaxOverlap = 16;
-// The bytes of a band's largest frame: half of a typical L2 cache, so that each stage finds the output of the
-// previous one in the cache. With 8773x5352 RGB on a 2-core Xeon (2 MiB of L2 per core), 256 KiB and 1 MiB
-// are 2 to 5 % slower.
-constexpr std::int64_t kBandBytes = std::int64_t{1} << 19;
+std::atomic<std::int64_t> chosen_band_bytes{0};  // by use_band_bytes()
 // JPEG readers return rows in groups of 8 or 16, and every band of a chain with smooth computes 4 rows twice.
 constexpr std::int64_t kBandRowsMultiple = 16;
 constexpr std::int64_t kMaxBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
@@ -137,12 +137,31 @@ RowRange hull(const RowRange& a, const RowRange& b) {
 std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, std::int64_t least_bands) {
   const std::int64_t share = std::max<std::int64_t>(1, height / least_bands);
   const std::int64_t rows =
-      std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, kBandBytes / bytes_a_row));
+      std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, frame_band_bytes() / bytes_a_row));
   const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
   return whole * bytes_a_row <= kMaxBandBytes ? whole : rows;
 }
 
 }  // namespace
+
+// With 8773x5352 RGB on a 2-core Xeon (2 MiB of L2 per core), 256 KiB and 1 MiB are 2 to 5 % slower than
+// 512 KiB; on an EPYC with 1 MiB, 512 KiB is slower than 256 KiB.
+std::int64_t band_bytes_for_cache(std::int64_t l2_bytes) {
+  constexpr std::int64_t kLeast = std::int64_t{1} << 18;
+  constexpr std::int64_t kMost = std::int64_t{1} << 19;
+  return l2_bytes <= 0 ? kMost : std::clamp(l2_bytes / 4, kLeast, kMost);
+}
+
+std::int64_t frame_band_bytes() {
+  if (const std::int64_t chosen = chosen_band_bytes.load(std::memory_order_relaxed); chosen > 0)
+    return chosen;
+  static const std::int64_t found = band_bytes_for_cache(::sysconf(_SC_LEVEL2_CACHE_SIZE));
+  return found;
+}
+
+void use_band_bytes(std::int64_t bytes) {
+  chosen_band_bytes.store(bytes, std::memory_order_relaxed);
+}
 
 ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep)
     : ChainedPlan(the_plan, is_streamed, keep, is_streamed ? ChainLength::longest : ChainLength::step) {}

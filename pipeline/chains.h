@@ -68,6 +68,14 @@ struct ChainedPlan {
   [[nodiscard]] bool is_whole(ValueId value, const Chain& chain) const;
 };
 
+// The bytes of a band's largest frame: a quarter of the L2 cache, within bounds, so that each stage finds the
+// output of the previous one in the cache. `l2_bytes`: 0 if unknown.
+[[nodiscard]] std::int64_t band_bytes_for_cache(std::int64_t l2_bytes);
+// The bytes for this machine. Pixels and files do not depend on them; memory needs do.
+[[nodiscard]] std::int64_t frame_band_bytes();
+// Replaces the bytes for this machine; 0 restores them. For tests with recorded memory needs.
+void use_band_bytes(std::int64_t bytes);
+
 class BandPlan {
  public:
   // `writer`, which may be null, takes the rows of the last chain.

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "app/files/path_text.h"
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/names.h"
@@ -68,7 +69,7 @@ EndedName split_ending(const std::string& name) {
 }
 
 std::string name_in(const std::string& path) {
-  return fs::path(path).filename().string();
+  return std::string(file_name_of(path));
 }
 
 std::string_view first_ending(Format format) {
@@ -103,8 +104,7 @@ std::string without_empty_parts(const std::string& name) {
 // Returns why `name` cannot name a file in a directory; empty if it can.
 std::string invalid_name_reason(const std::string& name) {
   if (name.empty() || name.ends_with('/') || name_in(name) == ".") return "is not a file name";
-  for (const fs::path& part : fs::path(name))
-    if (part == "..") return "is outside OUTPUT";
+  if (("/" + name + "/").find("/../") != std::string::npos) return "is outside OUTPUT";
   return "";
 }
 
@@ -174,7 +174,7 @@ std::string NameTemplate::value_of(const NameSegment& field, const NamedInput& i
         ErrorKind::usage,
         "--name: '" + as_field_of_name(field) +
             "' needs the name of an input, but stdin has none; use {page} to number the images of a stream");
-  if (field.text == "dir") return fs::path(input.tree).parent_path().string();
+  if (field.text == "dir") return std::string(parent_path_of(input.tree));
   if (field.text == "parent")
     return name_in(fs::absolute(input.path).lexically_normal().parent_path().string());
   const EndedName name = split_ending(name_in(input.tree));
@@ -210,7 +210,7 @@ PlacedOutput NameTemplate::place(const std::string& directory, const NamedInput&
                                       std::string(format_info(*ending).name) + ", but the format is " +
                                       std::string(format_info(placed.format).name) +
                                       "; end --name with .{ext}");
-  placed.path = (fs::path(text(directory)) / name).string();
+  placed.path = name.starts_with('/') ? name : joined_path(text(directory), name);
   return placed;
 }
 

@@ -27,7 +27,7 @@ BatchFiles find_batch_files(const ProcessOptions& options) {
     if (!options.reports.failed_file.empty()) {
       for (const BatchFile& file : found.files) found.names_of_all_shards.insert(file.name);
     }
-    keep_shard(found, *options.shard);
+    keep_marked(found);
   }
   if (options.output.update) determine_updates(options, found, true);
   found.made_with_other_options = check_replaceable_outputs(options, found);
@@ -52,7 +52,10 @@ BatchFiles find_tensor_inputs(const ProcessOptions& options) {
 
 BatchFiles find_inputs(const InputOptions& input, const std::optional<Shard>& shard) {
   BatchFiles found = search_inputs(input);
-  if (shard) keep_shard(found, *shard);
+  if (shard) {
+    mark_shard(found, *shard);
+    keep_marked(found);
+  }
   return found;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 #include <memory>
 #include <new>
 #include <string_view>
@@ -11,10 +10,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "app/files/path_text.h"
+
 namespace imgpipe {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct CloseDirectory {
   void operator()(DIR* directory) const { ::closedir(directory); }
@@ -58,8 +57,7 @@ std::vector<DirectoryEntry> read_directory(const std::string& path, std::error_c
 }
 
 WalkPosition WalkPosition::at(const std::string& name) const {
-  return {(fs::path(path) / name).string(), (fs::path(below) / name).string(),
-          (fs::path(tree) / name).string()};
+  return {joined_path(path, name), joined_path(below, name), joined_path(tree, name)};
 }
 
 void walk_directories(const WalkPosition& top, const WalkSteps& steps) {

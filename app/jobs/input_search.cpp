@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "app/files/name_list.h"
+#include "app/files/path_text.h"
 #include "app/jobs/directory_walk.h"
 #include "app/process_options/options_digest.h"
 #include "images/error.h"
@@ -79,8 +80,9 @@ class InputSearch {
 
  private:
   void sort_from(std::size_t first) {
-    std::ranges::sort(std::span(found_.files).subspan(first), {},
-                      [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); });
+    const auto key = [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); };
+    const auto files = std::span(found_.files).subspan(first);
+    if (!std::ranges::is_sorted(files, {}, key)) std::ranges::sort(files, {}, key);
   }
 
   void check_directory(const OutputOptions& output) {
@@ -124,14 +126,14 @@ class InputSearch {
   }
 
   void add_input(const std::string& input) {
-    const bool exists = status_of_input(input).has_value();
-    if (exists && is_existing_directory(input)) {
+    const auto info = status_of_input(input);
+    const bool exists = info.has_value();
+    if (exists && S_ISDIR(info->st_mode)) {
       walk({input, "", one_directory_ ? "" : tree_of_input(input)});
       return;
     }
     if (exists || !is_pattern(input)) {
-      if (takes(input, false))
-        add_file(input, input, tree_of_input(input), fs::path(input).filename().string());
+      if (takes(input, false)) add_file(input, input, tree_of_input(input), std::string(file_name_of(input)));
       return;
     }
     add_pattern(input);
@@ -150,7 +152,7 @@ class InputSearch {
         continue;
       }
       directories_only = false;
-      if (takes(path, true)) add_file(path, path, tree_of_input(path), fs::path(path).filename().string());
+      if (takes(path, true)) add_file(path, path, tree_of_input(path), std::string(file_name_of(path)));
     }
     if (like.paths.empty()) {
       found_.unmatched.push_back("'" + printable(pattern) + "': no match");
@@ -189,7 +191,7 @@ class InputSearch {
         add_file((fs::path(input_.path) / name).string(), name, name_.has("dir") ? tree_of_name(name) : name,
                  plain_name(name));
       } else {
-        add_file(name, name, tree_of_input(name), fs::path(name).filename().string());
+        add_file(name, name, tree_of_input(name), std::string(file_name_of(name)));
       }
     }
   }

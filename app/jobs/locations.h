@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include <sys/stat.h>
 
+#include "app/files/path_text.h"
 #include "images/files/file_identity.h"
 
 namespace imgpipe {
@@ -16,15 +18,18 @@ namespace imgpipe {
 // A location is the identity of a directory plus a name in it. Each directory is looked up once.
 class Locations {
  public:
-  const std::optional<FileIdentity>& directory(const std::filesystem::path& path) {
-    const std::string parent = path.parent_path().string();
-    const auto [found, fresh] = directories_.try_emplace(parent);
-    if (fresh) found->second = file_identity(parent.empty() ? "." : parent);
-    return found->second;
+  const std::optional<FileIdentity>& directory(std::string_view path) {
+    const std::string_view parent = parent_path_of(path);
+    if (last_ == nullptr || last_->first != parent) {
+      const auto [found, fresh] = directories_.try_emplace(std::string(parent));
+      if (fresh) found->second = file_identity(parent.empty() ? "." : std::string(parent));
+      last_ = &*found;
+    }
+    return last_->second;
   }
-  std::optional<FileIdentity> of(const std::filesystem::path& path) {
+  std::optional<FileIdentity> of(std::string_view path) {
     std::optional<FileIdentity> location = directory(path);
-    if (location) location->below = (std::filesystem::path(location->below) / path.filename()).string();
+    if (location) location->below = joined_path(location->below, file_name_of(path));
     return location;
   }
 
@@ -38,16 +43,17 @@ class Locations {
   Output of_output(const std::string& path) {
     struct stat info {};
     std::optional<FileIdentity> location = of(path);
-    const bool has_directory = !location || !std::filesystem::path(location->below).has_parent_path();
+    const bool has_directory = !location || location->below.find('/') == std::string::npos;
     if (!has_directory || ::lstat(path.c_str(), &info) != 0) return {std::nullopt, std::move(location)};
     if (!S_ISLNK(info.st_mode)) return {info, std::move(location)};
     const std::optional<std::filesystem::path> target = followed(path);
     const bool exists = ::stat(path.c_str(), &info) == 0;
-    return {exists ? std::optional(info) : std::nullopt, target ? of(*target) : std::nullopt};
+    return {exists ? std::optional(info) : std::nullopt, target ? of(target->string()) : std::nullopt};
   }
 
  private:
   std::unordered_map<std::string, std::optional<FileIdentity>> directories_;
+  const std::pair<const std::string, std::optional<FileIdentity>>* last_ = nullptr;  // in directories_
 };
 
 }  // namespace imgpipe

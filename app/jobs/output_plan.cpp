@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include "app/jobs/directory_walk.h"
 #include "app/jobs/existing_results.h"
 #include "app/jobs/locations.h"
 #include "app/jobs/page_outputs.h"

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "app/files/path_text.h"
 #include "app/update/stamp_file.h"
 #include "images/codecs/codec.h"
 #include "images/text.h"
@@ -92,7 +92,7 @@ Selection::Selection(const std::vector<std::string>& include, const std::vector<
 }
 
 bool Selection::takes(const std::string& path, bool by_ending) {
-  if (std::filesystem::path(path).filename() == kStampFile) return false;
+  if (file_name_of(path) == kStampFile) return false;
   const bool readable = !by_ending || is_readable(path);
   const bool out = excluded(path, false);
   if (include_.empty() ? readable : included(path, readable)) {

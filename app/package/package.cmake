@@ -43,6 +43,14 @@ set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION graphics)
 # Dependencies are derived from the program's shared objects. The CUDA runtime is linked statically and the driver is
 # loaded at run time, so neither is a dependency.
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SHLIBDEPS ON)
+# Libraries that are loaded at run time are not among them.
+foreach(file IN LISTS imgpipe_late_files)
+  execute_process(COMMAND dpkg-query -S "*/${file}" OUTPUT_VARIABLE owner ERROR_QUIET)
+  if(owner MATCHES "^([^:]+):")
+    list(APPEND CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS ${CMAKE_MATCH_1})
+  endif()
+endforeach()
+list(JOIN CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS ", " CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS)
 set(CPACK_COMPONENT_PROGRAM_DESCRIPTION
 "Grayscale, histogram, contrast stretch, smoothing and further stages over one
 image or whole folders, on CUDA devices or any processor, with the same bytes
@@ -60,7 +68,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # The libraries that imgpipe-config.cmake finds.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "libjpeg-dev, libpng-dev, zlib1g-dev, libtiff-dev, libwebp-dev, libzstd-dev, libisal-dev, libhwy-dev, \
-libarchive-dev")
+libdeflate-dev, libarchive-dev")
 foreach(codec IN LISTS imgpipe_codecs)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", lib${codec}-dev")
 endforeach()

@@ -78,6 +78,11 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
       writes(Format::png) || (writes(Format::tiff) && encode.tiff_packing == TiffPacking::deflate);
   const bool is_stack = options.stack.has_value();
   const StackOptions stack = options.stack.value_or(StackOptions());
+  // Version 0.1.0 compressed with other libraries at all levels but 1.
+  const std::string png_level =
+      std::to_string(encode.png_level) + (encode.png_level == 0   ? " stored"
+                                          : encode.png_level == 1 ? ""
+                                                                  : " libdeflate");
   struct Row {
     std::string_view key;
     std::string value;
@@ -102,7 +107,7 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
       {"codec", std::string(choice_name(options.decode.codec, kCodecs))},
       {"format", format ? std::string(format_info(*format).name) : "own"},
       {"quality", std::to_string(encode.quality), writes(Format::jpeg) || lossy_webp},
-      {"png-level", std::to_string(encode.png_level), deflates},
+      {"png-level", png_level, deflates},
       {"webp", std::string(choice_name(encode.webp, kWebpCodings)), writes(Format::webp)},
       {"webp-level", std::to_string(encode.webp_level), writes(Format::webp)},
       {"tiff-compression", std::string(choice_name(encode.tiff_packing, kTiffPackings)),

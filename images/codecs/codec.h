@@ -276,7 +276,7 @@ struct StackPosition;  // images/codecs/pages.h
 
 struct EncodeOptions {
   int quality = 90;   // JPEG and lossy WebP, 1..100
-  int png_level = 1;  // 1: png/strip_rule.h; 0, 2, 3: ISA-L's levels; 4 to 9: zlib's, 9 the smallest
+  int png_level = 1;  // 0: stored; 1: png/strip_rule.h; 2 to 9: by libdeflate, 9 the smallest
   TiffPacking tiff_packing = TiffPacking::deflate;  // deflate by png_level
   int tiff_tile = 0;                                // side of the tiles, a multiple of 16; 0: strips
   CodecChoice codec = CodecChoice::automatic;

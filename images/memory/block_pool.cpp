@@ -1,13 +1,16 @@
 #include "images/memory/block_pool.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <new>
 
+#include <fcntl.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 namespace imgpipe {
 namespace {
@@ -65,8 +68,7 @@ void* BlockPool::take(std::size_t bytes) noexcept {
       drop_cached_beyond(0);
       block.start = map(nullptr, 0, size);
     }
-    constexpr std::size_t kLargeBytes = std::size_t{4} << 20;
-    if (huge_pages_ && block.start != nullptr && size >= kLargeBytes)
+    if (block.start != nullptr && size >= kHugeBlockBytes && has_huge_pages(size))
       ::madvise(block.start, size, MADV_HUGEPAGE);  // a hint: failure changes nothing
   }
   const std::lock_guard lock(mutex_);
@@ -134,12 +136,13 @@ BlockPool::Use BlockPool::use() const noexcept {
 std::int64_t BlockPool::capacity() const noexcept {
   constexpr std::int64_t kFewBytes = std::int64_t{4} << 20;
   const std::int64_t more = plenty() ? peak_bytes_ / 2 : peak_bytes_ / 8;
-  return std::min(limit_bytes_ - outside_bytes_, peak_bytes_ + more + kFewBytes);
+  const std::int64_t most = std::min(limit() - outside_bytes_, peak_bytes_ + more + kFewBytes);
+  return limit_bytes_ == kNoLimit ? std::max(most, peak_bytes_) : most;
 }
 
 // Far from the limit, faulting in new pages costs more than idle memory.
 bool BlockPool::plenty() const noexcept {
-  return 4 * peak_bytes_ <= limit_bytes_ - outside_bytes_;
+  return 4 * peak_bytes_ <= limit() - outside_bytes_;
 }
 
 // Returns the best fit. Without capacity for a new block, returns any other, preferably a larger one, whose
@@ -182,6 +185,50 @@ void BlockPool::drop_surplus() noexcept {
     if (kept_bytes_ <= most) return;
   }
   drop_cached_beyond(std::max<std::int64_t>(0, most));
+}
+
+bool has_huge_pages(std::size_t bytes) noexcept {
+  static const bool allowed = [] {
+    const char* const setting = std::getenv("IMGPIPE_HUGE_PAGES");
+    return setting == nullptr || std::string_view(setting) != "0";
+  }();
+  if (!allowed) return false;
+  const int file = ::open("/proc/buddyinfo", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return true;  // unknown
+  char text[8192];
+  std::size_t read = 0;
+  for (ssize_t more = 1; more > 0 && read < sizeof text;) {
+    more = ::read(file, text + read, sizeof text - read);
+    if (more > 0) read += static_cast<std::size_t>(more);
+  }
+  ::close(file);
+  // Twice the bytes: other processes take huge pages too.
+  return free_huge_bytes({text, read}) / 2 >= static_cast<std::int64_t>(bytes);
+}
+
+// A line is "Node 0, zone   Normal   512 260 ...": the free blocks of 1, 2, 4 ... pages.
+std::int64_t free_huge_bytes(std::string_view buddyinfo) noexcept {
+  constexpr int kHugeOrder = 9;
+  std::int64_t bytes = 0;
+  while (!buddyinfo.empty()) {
+    std::string_view line = buddyinfo.substr(0, buddyinfo.find('\n'));
+    buddyinfo.remove_prefix(std::min(line.size() + 1, buddyinfo.size()));
+    const std::size_t zone = line.find("zone");
+    if (zone == std::string_view::npos) continue;
+    line.remove_prefix(zone);
+    int order = -2;  // "zone" and its name
+    while (!line.empty()) {
+      const std::string_view word = line.substr(0, line.find(' '));
+      line.remove_prefix(std::min(word.size() + 1, line.size()));
+      if (word.empty()) continue;
+      std::int64_t blocks = 0;
+      if (order >= kHugeOrder) std::from_chars(word.data(), word.data() + word.size(), blocks);
+      if (order >= kHugeOrder && order < 2 * kHugeOrder)
+        bytes += blocks * (static_cast<std::int64_t>(BlockPool::kPageBytes) << order);
+      ++order;
+    }
+  }
+  return bytes;
 }
 
 BlockPool& block_pool() noexcept {

@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <string_view>
 #include <utility>
 
 namespace imgpipe {
@@ -21,11 +22,15 @@ class BlockPool {
  public:
   static constexpr std::size_t kMinBytes = std::size_t{64} << 10;
   static constexpr std::size_t kPageBytes = std::size_t{4} << 10;
-  // The default limit in bytes.
-  static constexpr std::int64_t kDefaultLimitBytes = std::int64_t{32} << 20;
+  // Without set_limit(), blocks are kept up to these bytes, or up to the peak use if that is more: a large
+  // image reuses the blocks of its bands, and the pool never holds more than the image needed at its peak.
+  static constexpr std::int64_t kDefaultKeptBytes = std::int64_t{32} << 20;
+  static constexpr std::int64_t kNoLimit = std::int64_t{1} << 62;
+  // Blocks of at least this size use huge pages, which need fewer page faults and address translations, if
+  // enough of them are free. IMGPIPE_HUGE_PAGES=0 turns them off.
+  static constexpr std::size_t kHugeBlockBytes = std::size_t{4} << 20;
 
-  // `huge_pages`: asks for huge pages in large blocks, which need fewer page faults and address translations.
-  explicit BlockPool(bool huge_pages = false) noexcept : huge_pages_(huge_pages) {}
+  BlockPool() noexcept = default;
   // Frees the kept blocks; blocks in use stay valid.
   ~BlockPool();
   BlockPool(const BlockPool&) = delete;
@@ -37,7 +42,8 @@ class BlockPool {
   [[nodiscard]] bool give_back(void* block) noexcept;
 
   // Limits the blocks in use and kept together to `bytes`, and to the peak use from now on plus an eighth and
-  // 4 MiB (a half instead of an eighth while the peak is small). Blocks in use may exceed the limit.
+  // 4 MiB (a half instead of an eighth while the peak is small). Blocks in use may exceed the limit. kNoLimit
+  // restores the default.
   void set_limit(std::int64_t bytes) noexcept;
   // Reserves `bytes` of the limit for memory allocated elsewhere, by libraries that use malloc.
   void set_outside(std::int64_t bytes) noexcept;
@@ -87,21 +93,29 @@ class BlockPool {
   // The caller holds mutex_.
   [[nodiscard]] std::int64_t capacity() const noexcept;
   [[nodiscard]] bool plenty() const noexcept;
+  [[nodiscard]] std::int64_t limit() const noexcept {
+    return limit_bytes_ == kNoLimit ? kDefaultKeptBytes : limit_bytes_;
+  }
   [[nodiscard]] Block take_cached(std::size_t bytes) noexcept;
   Block remove_cached(Kept::iterator at) noexcept;
   // The caller does not hold mutex_.
   void drop_cached_beyond(std::int64_t bytes) noexcept;
   void drop_surplus() noexcept;
 
-  const bool huge_pages_;
   mutable std::mutex mutex_;
   InUse in_use_;
   Kept kept_;
   std::int64_t in_use_bytes_ = 0, kept_bytes_ = 0;
   std::int64_t spare_bytes_ = 0;  // the sum of BlockInUse::spare
   std::int64_t peak_bytes_ = 0;   // the peak of in_use_bytes_ - spare_bytes_
-  std::int64_t limit_bytes_ = kDefaultLimitBytes, outside_bytes_ = 0;
+  std::int64_t limit_bytes_ = kNoLimit, outside_bytes_ = 0;
 };
+
+// Whether the environment allows huge pages and the kernel has free ones for `bytes`. Otherwise a page fault
+// would move other pages to make a huge one, which can take longer than huge pages save.
+[[nodiscard]] bool has_huge_pages(std::size_t bytes) noexcept;
+// Returns the free bytes in blocks of at least 2 MiB, from the text of /proc/buddyinfo (pages of 4 KiB).
+[[nodiscard]] std::int64_t free_huge_bytes(std::string_view buddyinfo) noexcept;
 
 // The pool that `new` uses. It is never destroyed.
 [[nodiscard]] BlockPool& block_pool() noexcept;

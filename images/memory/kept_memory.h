@@ -32,7 +32,7 @@ class KeptMemory final : public std::pmr::memory_resource {
     return this == &other;
   }
 
-  BlockPool pool_{true};
+  BlockPool pool_;
   const std::int64_t limit_;
 };
 

@@ -1,7 +1,9 @@
 #include "pipeline/host/ordered_run.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <exception>
+#include <iterator>
 #include <limits>
 #include <mutex>
 #include <vector>
@@ -11,7 +13,8 @@ namespace {
 
 class OrderedRun {
  public:
-  OrderedRun(std::size_t slots, const OrderedSteps& steps) : steps_(steps), worked_(slots, kNone) {
+  OrderedRun(std::size_t slots, const OrderedSteps& steps)
+      : steps_(steps), worked_(slots, kNone), users_(slots, kNoThread) {
     free_.reserve(slots);
     for (std::size_t slot = slots; slot-- > 0;) free_.push_back(slot);
   }
@@ -37,6 +40,7 @@ class OrderedRun {
 
  private:
   static constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+  static constexpr int kNoThread = -1;
 
   // ---- under mutex_; they leave the lock while a step runs ----------------------------------------------
 
@@ -44,9 +48,20 @@ class OrderedRun {
   [[nodiscard]] bool may_begin() const { return !no_more_ && !beginning_ && !free_.empty(); }
   [[nodiscard]] bool may_end() const { return !ending_ && worked_[ended_ % worked_.size()] != kNone; }
 
+  // Takes the slot that the thread used last, whose memory is in the cache of its core; without one, the slot
+  // freed last.
+  std::size_t take_slot(int thread) {
+    const auto used =
+        std::find_if(free_.rbegin(), free_.rend(), [&](std::size_t slot) { return users_[slot] == thread; });
+    const auto at = used == free_.rend() ? std::prev(free_.end()) : std::prev(used.base());
+    const std::size_t slot = *at;
+    free_.erase(at);
+    users_[slot] = thread;
+    return slot;
+  }
+
   void begin_next(std::unique_lock<std::mutex>& lock, int thread) {
-    const std::size_t slot = free_.back();  // the last one freed: its memory is cached
-    free_.pop_back();
+    const std::size_t slot = take_slot(thread);
     beginning_ = true;
     const bool more = step(lock, [&] { return steps_.begin(slot, thread); });
     beginning_ = false;
@@ -95,6 +110,7 @@ class OrderedRun {
   std::size_t begun_ = 0, ended_ = 0;
   std::vector<std::size_t> free_;    // slots
   std::vector<std::size_t> worked_;  // by part number modulo size: slots of parts that are ready to end
+  std::vector<int> users_;           // by slot: the thread that used it last
   std::exception_ptr error_;
 };
 

@@ -2,8 +2,10 @@
 #include "pipeline/host/ordered_run.h"
 
 #include <atomic>
+#include <numeric>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -73,6 +75,35 @@ TEST(OrderedRun, BeginsAndEndsInOrder) {
         EXPECT_EQ(seen.worked, parts);
       }
     }
+  }
+}
+
+// A thread that ended a part in the slot that it used last finds this slot free, with its memory cached.
+TEST(OrderedRun, ThreadsReuseTheSlotsThatTheyUsedLast) {
+  constexpr int kParts = 2000;
+  for (const int count : {2, 3}) {
+    HostThreads threads(count);
+    const std::size_t slots = 2 * static_cast<std::size_t>(count);
+    std::vector<int> user(slots, -1);
+    std::vector<int> freed_by(slots, -1);  // -1: in use, or not used yet
+    std::vector<int> hot(static_cast<std::size_t>(count), 0);
+    int next = 0;
+    run_in_order(threads, slots,
+                 {[&](std::size_t slot, int thread) {
+                    if (next++ == kParts) return false;
+                    for (std::size_t other = 0; other < slots; ++other) {
+                      if (user[other] != thread || freed_by[other] != thread) continue;
+                      ++hot[static_cast<std::size_t>(thread)];
+                      EXPECT_EQ(user[slot], thread) << "slot " << slot << " instead of " << other;
+                      break;
+                    }
+                    user[slot] = thread;
+                    freed_by[slot] = -1;
+                    return true;
+                  },
+                  [](std::size_t, int) { std::this_thread::yield(); },
+                  [&](std::size_t slot, int thread) { freed_by[slot] = thread; }});
+    EXPECT_GT(std::accumulate(hot.begin(), hot.end(), 0), 0) << count;
   }
 }
 

@@ -70,6 +70,15 @@ TEST_F(Cli, EnvironmentForcesSimdTargets) {
   EXPECT_FALSE(exists("none.png"));
 }
 
+// The program detects them itself (images/simd_detection.cpp); this test uses Highway's library.
+TEST_F(Cli, DetectsTheInstructionSetsThatHighwayDetects) {
+  std::string line = "simd:    ";
+  for (const std::string& target : simd_targets()) line += " " + target;
+  line += " (on this processor; " + simd_target() + " is used)\n";
+  const RunResult run = run_imgpipe({"--version"});
+  EXPECT_NE(run.out.find(line), std::string::npos) << run.out << line;
+}
+
 // 47 megapixels of colour take 141 MB; the program keeps only the grey plane and the file.
 TEST_F(Cli, PeakMemoryOfALargeImage) {
   if (kSanitized) GTEST_SKIP() << "a sanitizer's own memory is counted too";

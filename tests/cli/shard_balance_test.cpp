@@ -146,7 +146,8 @@ class KeepShard : public testing::Test {
   [[nodiscard]] BatchFiles kept(const std::vector<BatchFile>& files, const Shard& shard) const {
     BatchFiles found;
     found.files = files;
-    keep_shard(found, shard);
+    mark_shard(found, shard);
+    keep_marked(found);
     EXPECT_EQ(found.files.size() + found.other_shards, files.size());
     return found;
   }

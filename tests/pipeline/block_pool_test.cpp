@@ -1,13 +1,16 @@
 // Tests which blocks the pool keeps and returns, and its limit.
 #include "images/memory/block_pool.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "images/image.h"
@@ -27,6 +30,12 @@ std::int64_t resident_bytes() {
   std::int64_t resident = 0;
   file >> size >> resident;
   return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+std::int64_t page_faults() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_minflt;
 }
 
 // Takes a block and writes all of it.
@@ -141,6 +150,60 @@ TEST(BlockPool, ReturnsNullWithoutMemory) {
   EXPECT_EQ(pool.take(std::size_t{1} << 60), nullptr);
   EXPECT_EQ(pool.take(~std::size_t{0}), nullptr);
   EXPECT_EQ(pool.use().in_use, 0);
+}
+
+// Without a limit a large image keeps no block beyond its peak use, but reuses the small blocks of its bands
+// without a page fault.
+TEST(BlockPool, BlocksOfALargeImageAreReusedWithinItsPeak) {
+  BlockPool pool;
+  void* const plane = filled(pool, 100 * kMiB);
+  std::int64_t peak = 0;
+  std::vector<std::int64_t> faults;
+  for (int round = 0; round < 3; ++round) {
+    const std::int64_t before = page_faults();
+    std::vector<void*> bands;
+    for (std::size_t i = 0; i < 8; ++i) bands.push_back(filled(pool, kMiB + i * 70'000));
+    for (void* const band : bands) EXPECT_TRUE(pool.give_back(band));
+    faults.push_back(page_faults() - before);
+    const BlockPool::Use use = pool.use();
+    peak = std::max(peak, use.peak);
+    EXPECT_LE(use.in_use + use.kept, peak) << round;
+    EXPECT_GT(use.kept, bytes_of(8)) << round;
+  }
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_GT(faults[0], 2000);
+  EXPECT_LT(faults[1] + faults[2], 200);
+#endif
+  EXPECT_TRUE(pool.give_back(plane));
+  EXPECT_LE(pool.use().kept, peak);
+}
+
+TEST(BlockPool, FreeHugePagesAreCountedOverZones) {
+  EXPECT_EQ(free_huge_bytes(""), 0);
+  EXPECT_EQ(free_huge_bytes("Node 0, zone   Normal  9 9 9 9 9 9 9 9 9\n"), 0);  // up to 1 MiB
+  EXPECT_EQ(free_huge_bytes("Node 0, zone      DMA      0      0      0      0      0      0      0      0"
+                            "      1      1      3 \n"
+                            "Node 1, zone   Normal    512 260 203 174 80 16 3 5 2 0 11"),
+            bytes_of(2 + 3 * 4 + 11 * 4));
+  EXPECT_EQ(free_huge_bytes("zone\nNode\n\n zone x a b c d e f g h i j k l"), 0);
+}
+
+// Huge pages take a block's memory with few page faults, if the kernel has some and permits them.
+TEST(BlockPool, LargeBlocksUseHugePagesWhereFree) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers change the memory map";
+#endif
+  constexpr std::size_t kBytes = 64 * kMiB;
+  std::ifstream setting("/sys/kernel/mm/transparent_hugepage/enabled");
+  std::string modes;
+  std::getline(setting, modes);
+  if (!setting || modes.find("[never]") != std::string::npos || !has_huge_pages(4 * kBytes))
+    GTEST_SKIP() << "no huge pages: " << modes;
+  BlockPool pool;
+  const std::int64_t before = page_faults();
+  void* const block = filled(pool, kBytes);
+  EXPECT_LT(page_faults() - before, 2000);  // 16,384 small pages
+  EXPECT_TRUE(pool.give_back(block));
 }
 
 TEST(BlockPool, ManyThreads) {

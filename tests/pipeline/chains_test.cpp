@@ -27,6 +27,24 @@ std::int64_t max_band_bytes(const std::string& stages, const Shape& shape, Forma
   return most;
 }
 
+TEST(Chains, BandsFitIntoTheCache) {
+  constexpr std::int64_t kKiB = 1024;
+  EXPECT_EQ(band_bytes_for_cache(0), 512 * kKiB);  // unknown
+  EXPECT_EQ(band_bytes_for_cache(-1), 512 * kKiB);
+  EXPECT_EQ(band_bytes_for_cache(512 * kKiB), 256 * kKiB);
+  EXPECT_EQ(band_bytes_for_cache(1280 * kKiB), 320 * kKiB);
+  EXPECT_EQ(band_bytes_for_cache(2048 * kKiB), 512 * kKiB);
+  EXPECT_EQ(band_bytes_for_cache(64 * 1024 * kKiB), 512 * kKiB);
+  const Plan plan = plan_of("invert", {1024, 4096, 1});
+  const ChainedPlan chained(plan, true, {});
+  const auto writer = make_writer(Format::ppm, plan.output);
+  for (const std::int64_t rows : {64, 512}) {
+    use_band_bytes(rows * 1024);
+    EXPECT_EQ(BandPlan(chained, chained.chains.back(), writer.get(), 1).rows(), rows);
+  }
+  use_band_bytes(0);
+}
+
 // Returns how often each row is computed on average, for the frame with the highest average.
 double max_times_made(const std::string& stages, const Shape& shape, Format format) {
   const Plan plan = plan_of(stages, shape);

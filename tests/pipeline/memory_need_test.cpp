@@ -106,7 +106,7 @@ TEST_P(JobMemoryNeed, CoversActualUse) {
       job.keep_pixels = kept.pixels;
       const MemoryNeed need = engine->memory_need({job.plan, *job.reader, job.writer.get(), false,
                                                    kept.repeat, kept.source, kept.outputs, kept.pixels});
-      block_pool().set_limit(BlockPool::kDefaultLimitBytes);
+      block_pool().set_limit(BlockPool::kNoLimit);
       const std::int64_t before = block_pool().use().in_use;
       const Outcome outcome = engine->run(std::move(job));
       ASSERT_FALSE(outcome.error) << kept.name;
@@ -154,7 +154,7 @@ TEST(MemoryNeed, CountsEveryBandInFlight) {
           const auto engine = make_cpu_engine(threads);
           const MemoryNeed need =
               engine->memory_need({job.plan, *job.reader, job.writer.get(), false, 0, source, false, source});
-          block_pool().set_limit(BlockPool::kDefaultLimitBytes);
+          block_pool().set_limit(BlockPool::kNoLimit);
           const std::int64_t before = block_pool().use().in_use;
           const Outcome outcome = engine->run(std::move(job));
           ASSERT_FALSE(outcome.error);
@@ -190,7 +190,7 @@ TEST(MemoryNeed, OfSeveralResultsIsWhatTheyTake) {
           job.keep_pixels = kept;
           const MemoryNeed need =
               engine->memory_need({job.plan, *job.reader, job.writer.get(), false, 0, false, false, kept});
-          block_pool().set_limit(BlockPool::kDefaultLimitBytes);
+          block_pool().set_limit(BlockPool::kNoLimit);
           const std::int64_t before = block_pool().use().in_use;
           const Outcome outcome = engine->run(std::move(job));
           ASSERT_FALSE(outcome.error);

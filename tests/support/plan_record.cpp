@@ -10,6 +10,7 @@
 
 #include "images/error.h"
 #include "kernels/stage.h"
+#include "pipeline/chains.h"
 #include "tests/support/random_stages.h"
 #include "tests/support/test_paths.h"
 
@@ -61,6 +62,11 @@ DigestRecord::DigestRecord(std::string_view file)
     : writes_(std::getenv("IMGPIPE_WRITE_GOLDEN") != nullptr),
       record_(std::filesystem::path(kSourceDirectory) / file, writes_ ? std::ios::out : std::ios::in) {
   if (const char* const texts = std::getenv("IMGPIPE_RECORD_TEXT")) texts_.open(texts, std::ios::app);
+  use_band_bytes(std::int64_t{1} << 19);  // memory needs must not depend on this machine's cache
+}
+
+DigestRecord::~DigestRecord() {
+  use_band_bytes(0);
 }
 
 bool DigestRecord::has(std::string_view text) {

@@ -20,6 +20,9 @@ class DigestRecord {
  public:
   // `file` is relative to the checkout.
   explicit DigestRecord(std::string_view file);
+  ~DigestRecord();
+  DigestRecord(const DigestRecord&) = delete;
+  DigestRecord& operator=(const DigestRecord&) = delete;
   // Whether the record's next digest is this text's; true when writing.
   [[nodiscard]] bool has(std::string_view text);
   void end_line();

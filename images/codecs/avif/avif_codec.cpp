@@ -3,9 +3,9 @@
 #include <array>
 #include <string_view>
 
-#include <avif/avif.h>
-
+#include "images/codecs/avif/avif_functions.h"
 #include "images/codecs/heif/heif_codec.h"
+#include "images/error.h"
 
 namespace imgpipe {
 
@@ -22,8 +22,12 @@ FileDetails describe_avif(Bytes file) {
 
 std::vector<std::string> avif_libraries() {
   std::array<char, 256> codecs{};
-  avifCodecVersions(codecs.data());
-  return {"libavif " + std::string(avifVersion()) + " (" + codecs.data() + ")"};
+  try {
+    late_avif::avifCodecVersions(codecs.data());
+    return {"libavif " + std::string(late_avif::avifVersion()) + " (" + codecs.data() + ")"};
+  } catch (const Error&) {
+    return {"libavif, not installed"};
+  }
 }
 
 }  // namespace imgpipe

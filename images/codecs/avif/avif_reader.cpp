@@ -5,9 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <avif/avif.h>
-
 #include "images/codecs/avif/avif_codec.h"
+#include "images/codecs/avif/avif_functions.h"
 #include "images/codecs/heif/heif_codec.h"
 #include "images/error.h"
 #include "images/memory/available_memory.h"
@@ -16,7 +15,7 @@ namespace imgpipe {
 namespace {
 
 struct AvifDecoderEnd {
-  void operator()(avifDecoder* decoder) const { avifDecoderDestroy(decoder); }
+  void operator()(avifDecoder* decoder) const { late_avif::avifDecoderDestroy(decoder); }
 };
 
 [[noreturn]] void fail(avifResult result) {
@@ -35,8 +34,8 @@ struct AvifDecoderEnd {
     case AVIF_RESULT_DECODE_ALPHA_FAILED:
       throw Error(ErrorKind::input, "AVIF: the image data is damaged");
     default:
-      throw Error(ErrorKind::input,
-                  "AVIF: the container is damaged (" + std::string(avifResultToString(result)) + ")");
+      throw Error(ErrorKind::input, "AVIF: the container is damaged (" +
+                                        std::string(late_avif::avifResultToString(result)) + ")");
   }
 }
 
@@ -51,17 +50,17 @@ int samples_of(const avifImage& image) {
 class AvifReader final : public WholeImageReader {
  public:
   AvifReader(Bytes file, const DecodeOptions& options)
-      : WholeImageReader(options.memory), decoder_(avifDecoderCreate()) {
+      : WholeImageReader(options.memory), decoder_(late_avif::avifDecoderCreate()) {
     HeifStart start = start_heif(file, Format::avif, "AVIF", options);
     header_ = std::move(start.header);
     warnings_ = std::move(start.warnings);
     contents_ = std::move(start.contents);
     if (decoder_ == nullptr) throw Error(ErrorKind::memory, "not enough memory");
     limit(file.size());
-    check(avifDecoderSetIOMemory(decoder_.get(), reinterpret_cast<const std::uint8_t*>(file.data()),
-                                 file.size()));
-    check(avifDecoderSetSource(decoder_.get(), AVIF_DECODER_SOURCE_PRIMARY_ITEM));
-    check(avifDecoderParse(decoder_.get()));
+    check(late_avif::avifDecoderSetIOMemory(decoder_.get(),
+                                            reinterpret_cast<const std::uint8_t*>(file.data()), file.size()));
+    check(late_avif::avifDecoderSetSource(decoder_.get(), AVIF_DECODER_SOURCE_PRIMARY_ITEM));
+    check(late_avif::avifDecoderParse(decoder_.get()));
     const avifImage& image = *decoder_->image;
     depth_ = image.depth;
     layout_ = image.yuvFormat;
@@ -90,7 +89,7 @@ class AvifReader final : public WholeImageReader {
 
  protected:
   void decode(HostView whole) override {
-    const avifResult result = avifDecoderNextImage(decoder_.get());
+    const avifResult result = late_avif::avifDecoderNextImage(decoder_.get());
     if (result != AVIF_RESULT_OK) check_library_memory(library_bytes(true));
     check(result);
     const avifImage& image = *decoder_->image;
@@ -151,13 +150,13 @@ class AvifReader final : public WholeImageReader {
       stored = storage.untyped_view();
     }
     avifRGBImage rgb;
-    avifRGBImageSetDefaults(&rgb, &image);
+    late_avif::avifRGBImageSetDefaults(&rgb, &image);
     rgb.format = stored.shape().has_alpha() ? AVIF_RGB_FORMAT_RGBA : AVIF_RGB_FORMAT_RGB;
     rgb.chromaUpsampling = AVIF_CHROMA_UPSAMPLING_BILINEAR;
     rgb.avoidLibYUV = AVIF_TRUE;
     rgb.pixels = reinterpret_cast<std::uint8_t*>(stored.data);
     rgb.rowBytes = static_cast<std::uint32_t>(stored.stride_bytes);
-    check(avifImageYUVToRGB(&image, &rgb));
+    check(late_avif::avifImageYUVToRGB(&image, &rgb));
     HostView cropped = stored.rows(contents_.crop.y, contents_.crop.height);
     cropped.data += contents_.crop.x * Shape{1, 1, stored.channels, stored.sample}.bytes();
     cropped.width = contents_.crop.width;
@@ -188,7 +187,8 @@ class AvifReader final : public WholeImageReader {
           reinterpret_cast<const From*>(image.yuvPlanes[AVIF_CHAN_Y] + row * image.yuvRowBytes[AVIF_CHAN_Y]) +
           contents_.crop.x;
       for (std::int64_t x = 0; x < out.width; ++x)
-        out.row(y)[x * out.channels] = scaled(is_limited ? avifLimitedToFullY(bits, grey[x]) : grey[x]);
+        out.row(y)[x * out.channels] =
+            scaled(is_limited ? late_avif::avifLimitedToFullY(bits, grey[x]) : grey[x]);
       if (out.channels == 1) continue;
       const auto* alpha =
           reinterpret_cast<const From*>(image.alphaPlane + row * image.alphaRowBytes) + contents_.crop.x;

@@ -4,9 +4,9 @@
 #include <array>
 #include <string_view>
 
-#include <libheif/heif.h>
-
+#include "images/codecs/heic/heif_functions.h"
 #include "images/codecs/heif/heif_codec.h"
+#include "images/error.h"
 
 namespace imgpipe {
 
@@ -25,7 +25,11 @@ FileDetails describe_heic(Bytes file) {
 }
 
 std::vector<std::string> heic_libraries() {
-  return {"libheif " + std::string(heif_get_version())};
+  try {
+    return {"libheif " + std::string(late_heif::heif_get_version())};
+  } catch (const Error&) {
+    return {"libheif, not installed"};
+  }
 }
 
 }  // namespace imgpipe

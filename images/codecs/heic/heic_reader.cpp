@@ -8,9 +8,8 @@
 #include <string>
 #include <utility>
 
-#include <libheif/heif.h>
-
 #include "images/codecs/heic/heic_codec.h"
+#include "images/codecs/heic/heif_functions.h"
 #include "images/codecs/heic/hevc_size.h"
 #include "images/codecs/heif/heif_codec.h"
 #include "images/error.h"
@@ -19,10 +18,10 @@ namespace imgpipe {
 namespace {
 
 struct HeifEnd {
-  void operator()(heif_context* context) const { heif_context_free(context); }
-  void operator()(const heif_image_handle* handle) const { heif_image_handle_release(handle); }
-  void operator()(const heif_image* image) const { heif_image_release(image); }
-  void operator()(heif_decoding_options* options) const { heif_decoding_options_free(options); }
+  void operator()(heif_context* context) const { late_heif::heif_context_free(context); }
+  void operator()(const heif_image_handle* handle) const { late_heif::heif_image_handle_release(handle); }
+  void operator()(const heif_image* image) const { late_heif::heif_image_release(image); }
+  void operator()(heif_decoding_options* options) const { late_heif::heif_decoding_options_free(options); }
 };
 
 void check(const heif_error& error) {
@@ -104,33 +103,34 @@ class HeicReader final : public WholeImageReader {
   }
 
   void open(Bytes file, const DecodeOptions& options) {
-    context_.reset(heif_context_alloc());
+    context_.reset(late_heif::heif_context_alloc());
     if (context_ == nullptr) throw Error(ErrorKind::memory, "not enough memory");
-    heif_context_set_max_decoding_threads(context_.get(), 0);
-    check(heif_context_read_from_memory_without_copy(context_.get(), file.data(), file.size(), nullptr));
+    late_heif::heif_context_set_max_decoding_threads(context_.get(), 0);
+    check(late_heif::heif_context_read_from_memory_without_copy(context_.get(), file.data(), file.size(),
+                                                                nullptr));
     heif_image_handle* handle = nullptr;
-    check(heif_context_get_primary_image_handle(context_.get(), &handle));
+    check(late_heif::heif_context_get_primary_image_handle(context_.get(), &handle));
     handle_.reset(handle);
-    if (heif_image_handle_get_ispe_width(handle) != contents_.width ||
-        heif_image_handle_get_ispe_height(handle) != contents_.height)
+    if (late_heif::heif_image_handle_get_ispe_width(handle) != contents_.width ||
+        late_heif::heif_image_handle_get_ispe_height(handle) != contents_.height)
       fail_contradiction();
-    const int bits = heif_image_handle_get_luma_bits_per_pixel(handle);
+    const int bits = late_heif::heif_image_handle_get_luma_bits_per_pixel(handle);
     if (bits < 8 || bits > 16)
       throw Error(ErrorKind::input, "HEIC: the image uses a feature that libheif does not support");
-    const bool has_alpha = heif_image_handle_has_alpha_channel(handle) != 0;
+    const bool has_alpha = late_heif::heif_image_handle_has_alpha_channel(handle) != 0;
     header_.shape.channels = (contents_.coding.is_grey ? 1 : 3) + (has_alpha ? 1 : 0);
     header_.bits_per_sample = bits;
     header_.shape.sample = decoded_sample(bits, options.max_bits);
   }
 
   void decode_image(HostView out) {
-    const std::unique_ptr<heif_decoding_options, HeifEnd> options(heif_decoding_options_alloc());
+    const std::unique_ptr<heif_decoding_options, HeifEnd> options(late_heif::heif_decoding_options_alloc());
     if (options == nullptr) throw Error(ErrorKind::memory, "not enough memory");
     options->ignore_transformations = 1;  // applied by this reader and make_oriented_reader()
     options->strict_decoding = 1;
     heif_image* decoded = nullptr;
-    const heif_error error =
-        heif_decode_image(handle_.get(), &decoded, heif_colorspace_RGB, interleaved_chroma(), options.get());
+    const heif_error error = late_heif::heif_decode_image(handle_.get(), &decoded, heif_colorspace_RGB,
+                                                          interleaved_chroma(), options.get());
     const std::unique_ptr<const heif_image, HeifEnd> image(decoded);
     if (error.code != heif_error_Ok) check_library_memory(library_bytes(true));
     check(error);
@@ -140,7 +140,7 @@ class HeicReader final : public WholeImageReader {
     } else {
       scale_rows(colors, header_.bits_per_sample, out);
     }
-    if (out.shape().has_alpha() && heif_image_handle_is_premultiplied_alpha(handle_.get()) != 0)
+    if (out.shape().has_alpha() && late_heif::heif_image_handle_is_premultiplied_alpha(handle_.get()) != 0)
       visit_sample(out.sample, [&]<class T>(T) { divide_by_alpha(out.as<T>()); });
   }
 
@@ -157,10 +157,10 @@ class HeicReader final : public WholeImageReader {
   [[nodiscard]] ConstHostView displayed(const heif_image& image, int channels) const {
     constexpr heif_channel kPixels = heif_channel_interleaved;
     int stride = 0;
-    const std::uint8_t* data = heif_image_get_plane_readonly(&image, kPixels, &stride);
-    if (data == nullptr || heif_image_get_width(&image, kPixels) != contents_.width ||
-        heif_image_get_height(&image, kPixels) != contents_.height ||
-        heif_image_get_bits_per_pixel_range(&image, kPixels) != header_.bits_per_sample)
+    const std::uint8_t* data = late_heif::heif_image_get_plane_readonly(&image, kPixels, &stride);
+    if (data == nullptr || late_heif::heif_image_get_width(&image, kPixels) != contents_.width ||
+        late_heif::heif_image_get_height(&image, kPixels) != contents_.height ||
+        late_heif::heif_image_get_bits_per_pixel_range(&image, kPixels) != header_.bits_per_sample)
       fail_contradiction();
     const Shape shape{contents_.crop.width, contents_.crop.height, channels,
                       header_.bits_per_sample > 8 ? Sample::u16 : Sample::u8};

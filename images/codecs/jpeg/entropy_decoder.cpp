@@ -74,7 +74,17 @@ class BitWindow {
   int count_ = 0;
 };
 
-// A symbol that does not fit in the lookup table.
+// The value of an entry whose value does not fit in the lookup table, and the bits of code and value.
+struct LongValue {
+  int value, bits;
+};
+HWY_INLINE LongValue value_after(HuffmanEntry entry, std::uint64_t bits) {
+  const int size = static_cast<int>(entry >> 24);
+  const int total = static_cast<int>(entry >> 16 & 0xFF);
+  return {extended_value(static_cast<std::uint32_t>(bits << (total - size) >> (64 - size)), size), total};
+}
+
+// A symbol whose code does not fit in the lookup table.
 struct LongSymbol {
   int symbol = -1;  // -1: no code begins like this
   int value = 0;    // from the bits after the code
@@ -105,6 +115,13 @@ HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std:
     difference = static_cast<std::int32_t>(entry) >> 16;
     return true;
   }
+  if (entry != 0) {
+    const LongValue found = value_after(entry, window.bits());
+    window.skip(found.bits);
+    window.fill();
+    difference = found.value;
+    return true;
+  }
   const LongSymbol found = long_symbol(decoder, window.bits());
   window.skip(found.bits);
   window.fill();
@@ -112,7 +129,7 @@ HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std:
   return found.symbol >= 0;
 }
 
-// Returns the entry for a symbol longer than kLookupBits. A damaged code ends the block at kInvalidCodeIndex.
+// Returns the entry for a code longer than kLookupBits. A damaged code ends the block at kInvalidCodeIndex.
 HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& window) {
   const LongSymbol found = long_symbol(decoder, window.bits());
   if (found.symbol < 0) return kInvalidCodeIndex << 8;
@@ -131,6 +148,11 @@ HWY_INLINE bool decode_coefficient(const HuffmanDecoder& decoder, BitWindow& win
   HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
   if (HWY_LIKELY((entry & kEntryBits) != 0)) {
     window.skip(static_cast<int>(entry & kEntryBits));
+  } else if (HWY_LIKELY(entry != 0)) {
+    const LongValue found = value_after(entry, window.bits());
+    window.skip(found.bits);
+    window.fill();
+    entry = static_cast<std::uint32_t>(found.value) << 16 | (entry & 0xFF00);
   } else {
     entry = long_ac_entry(decoder, window);
   }

@@ -26,12 +26,15 @@ HuffmanEntry entry_of(const Symbol& symbol, int value, int bits) {
          static_cast<std::uint32_t>(bits);
 }
 
-// Fills all entries that begin with this code and any value after it, if both fit.
+// Fills all entries that begin with this code, for any value after it if both fit.
 void fill_entries(std::uint32_t code, int length, const Symbol& symbol, HuffmanDecoder& decoder) {
   const int bits = length + symbol.size;
-  if (bits > kLookupBits) return;
-  const int free_bits = kLookupBits - bits;
   HuffmanEntry* out = decoder.entries.data() + (std::size_t{code} << (kLookupBits - length));
+  if (bits > kLookupBits) {
+    std::fill_n(out, std::size_t{1} << (kLookupBits - length), entry_of(symbol, symbol.size << 8 | bits, 0));
+    return;
+  }
+  const int free_bits = kLookupBits - bits;
   for (std::uint32_t value = 0; value < 1U << symbol.size; ++value) {
     const int extended = symbol.size == 0 ? 0 : extended_value(value, symbol.size);
     out = std::fill_n(out, std::size_t{1} << free_bits, entry_of(symbol, extended, bits));

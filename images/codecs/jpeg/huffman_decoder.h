@@ -13,6 +13,11 @@ namespace imgpipe {
 //   bits 15..8   zigzag positions to advance; kPastLastIndex at the end of a block
 //   bit 6        an end-of-block code follows the value and is included
 //   bits 5..0    bits of code and value together; 0: more than kLookupBits, or not a code
+// If the code fits and its value does not, bits 5..0 are 0 and the value follows the code in the scan:
+//   bits 31..24  bits of the value, 1 to 15
+//   bits 23..16  bits of code and value together
+//   bits 15..8   as above
+// 0: no code of at most kLookupBits.
 using HuffmanEntry = std::uint32_t;
 
 inline constexpr int kLookupBits = 10;

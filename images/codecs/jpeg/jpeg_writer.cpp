@@ -2,7 +2,6 @@
 // with a destructor (jpeg_errors.h).
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <iterator>
 #include <new>
 #include <string_view>
@@ -42,8 +41,12 @@ double max_ac_bits(const JQUANT_TBL& steps) {
   constexpr std::array<double, 9> kBits{0, 3, 5, 7, 9, 10, 13, 15, 18};  // by s
   double bits = 0;
   for (std::size_t i = 1; i < DCTSIZE2; ++i) {
-    const double share = std::pow(128.0 / steps.quantval[i], 2);
-    const auto energy = [](std::size_t s) { return std::pow(std::exp2(s) / 2 - 0.5, 2); };
+    const double amplitude = 128.0 / steps.quantval[i];
+    const double share = amplitude * amplitude;
+    const auto energy = [](std::size_t s) {
+      const double least = static_cast<double>(1U << s) / 2 - 0.5;
+      return least * least;
+    };
     std::size_t s = 1;  // fewer save nothing: zeros between them make the codes longer
     while (s + 1 < kBits.size() && energy(s + 1) <= share) ++s;
     bits += kBits[s];

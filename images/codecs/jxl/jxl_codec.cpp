@@ -1,8 +1,7 @@
 #include "images/codecs/jxl/jxl_codec.h"
 
-#include <jxl/decode.h>
-
 #include "images/codecs/jxl/jxl_decoder.h"
+#include "images/codecs/jxl/jxl_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -12,7 +11,7 @@ namespace {
 std::int64_t frames_of(Bytes codestream) {
   const JxlDecoderOwner decoder = start_jxl(codestream, JXL_DEC_FRAME);
   std::int64_t frames = 0;
-  while (JxlDecoderProcessInput(decoder.get()) == JXL_DEC_FRAME) ++frames;
+  while (late_jxl::JxlDecoderProcessInput(decoder.get()) == JXL_DEC_FRAME) ++frames;
   return frames;
 }
 
@@ -23,8 +22,8 @@ FileClaim jxl_claim(Bytes beginning) {
   const JxlContents contents = read_jxl_contents(beginning);
   const JxlDecoderOwner decoder = start_jxl(contents.codestream, JXL_DEC_BASIC_INFO);
   JxlBasicInfo info{};
-  if (JxlDecoderProcessInput(decoder.get()) == JXL_DEC_BASIC_INFO &&
-      JxlDecoderGetBasicInfo(decoder.get(), &info) == JXL_DEC_SUCCESS) {
+  if (late_jxl::JxlDecoderProcessInput(decoder.get()) == JXL_DEC_BASIC_INFO &&
+      late_jxl::JxlDecoderGetBasicInfo(decoder.get(), &info) == JXL_DEC_SUCCESS) {
     claim.width = info.xsize;
     claim.height = info.ysize;
   }
@@ -46,9 +45,13 @@ FileDetails describe_jxl(Bytes file) {
 }
 
 std::vector<std::string> jxl_libraries() {
-  const std::uint32_t version = JxlDecoderVersion();
-  return {"libjxl " + std::to_string(version / 1'000'000) + "." + std::to_string(version / 1000 % 1000) +
-          "." + std::to_string(version % 1000)};
+  try {
+    const std::uint32_t version = late_jxl::JxlDecoderVersion();
+    return {"libjxl " + std::to_string(version / 1'000'000) + "." + std::to_string(version / 1000 % 1000) +
+            "." + std::to_string(version % 1000)};
+  } catch (const Error&) {
+    return {"libjxl, not installed"};
+  }
 }
 
 }  // namespace imgpipe

@@ -3,6 +3,7 @@
 #include <jxl/version.h>
 
 #include "images/codecs/icc.h"
+#include "images/codecs/jxl/jxl_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -24,8 +25,8 @@ void check(JxlDecoderStatus status, JxlDecoderStatus expected) {
 
 bool is_srgb(const JxlDecoder& decoder) {
   JxlColorEncoding color{};
-  const JxlDecoderStatus status =
-      JxlDecoderGetColorAsEncodedProfile(&decoder, IMGPIPE_JXL_FORMAT JXL_COLOR_PROFILE_TARGET_DATA, &color);
+  const JxlDecoderStatus status = late_jxl::JxlDecoderGetColorAsEncodedProfile(
+      &decoder, IMGPIPE_JXL_FORMAT JXL_COLOR_PROFILE_TARGET_DATA, &color);
   return status == JXL_DEC_SUCCESS && color.transfer_function == JXL_TRANSFER_FUNCTION_SRGB &&
          color.white_point == JXL_WHITE_POINT_D65 &&
          (color.color_space == JXL_COLOR_SPACE_GRAY ||
@@ -35,21 +36,21 @@ bool is_srgb(const JxlDecoder& decoder) {
 std::vector<std::byte> profile_of(const JxlDecoder& decoder) {
   std::size_t size = 0;
   if (is_srgb(decoder) ||
-      JxlDecoderGetICCProfileSize(&decoder, IMGPIPE_JXL_FORMAT JXL_COLOR_PROFILE_TARGET_DATA, &size) !=
-          JXL_DEC_SUCCESS ||
+      late_jxl::JxlDecoderGetICCProfileSize(&decoder, IMGPIPE_JXL_FORMAT JXL_COLOR_PROFILE_TARGET_DATA,
+                                            &size) != JXL_DEC_SUCCESS ||
       size == 0 || size > kMaxProfileBytes)
     return {};
   std::vector<std::byte> profile(size);
   const JxlDecoderStatus status =
-      JxlDecoderGetColorAsICCProfile(&decoder, IMGPIPE_JXL_FORMAT JXL_COLOR_PROFILE_TARGET_DATA,
-                                     reinterpret_cast<std::uint8_t*>(profile.data()), size);
+      late_jxl::JxlDecoderGetColorAsICCProfile(&decoder, IMGPIPE_JXL_FORMAT JXL_COLOR_PROFILE_TARGET_DATA,
+                                               reinterpret_cast<std::uint8_t*>(profile.data()), size);
   return status == JXL_DEC_SUCCESS ? profile : std::vector<std::byte>();
 }
 
 bool has_black_channel(const JxlDecoder& decoder, std::size_t extra_channels) {
   for (std::size_t i = 0; i < extra_channels; ++i) {
     JxlExtraChannelInfo info{};
-    if (JxlDecoderGetExtraChannelInfo(&decoder, i, &info) == JXL_DEC_SUCCESS &&
+    if (late_jxl::JxlDecoderGetExtraChannelInfo(&decoder, i, &info) == JXL_DEC_SUCCESS &&
         info.type == JXL_CHANNEL_BLACK)
       return true;
   }
@@ -59,25 +60,25 @@ bool has_black_channel(const JxlDecoder& decoder, std::size_t extra_channels) {
 }  // namespace
 
 JxlDecoderOwner start_jxl(Bytes codestream, int events) {
-  JxlDecoderOwner decoder(JxlDecoderCreate(nullptr));
+  JxlDecoderOwner decoder(late_jxl::JxlDecoderCreate(nullptr));
   if (decoder == nullptr) throw Error(ErrorKind::memory, "not enough memory");
-  if (JxlDecoderSubscribeEvents(decoder.get(), events) != JXL_DEC_SUCCESS ||
-      JxlDecoderSetKeepOrientation(decoder.get(), JXL_TRUE) != JXL_DEC_SUCCESS ||
-      JxlDecoderSetInput(decoder.get(), reinterpret_cast<const std::uint8_t*>(codestream.data()),
-                         codestream.size()) != JXL_DEC_SUCCESS)
+  if (late_jxl::JxlDecoderSubscribeEvents(decoder.get(), events) != JXL_DEC_SUCCESS ||
+      late_jxl::JxlDecoderSetKeepOrientation(decoder.get(), JXL_TRUE) != JXL_DEC_SUCCESS ||
+      late_jxl::JxlDecoderSetInput(decoder.get(), reinterpret_cast<const std::uint8_t*>(codestream.data()),
+                                   codestream.size()) != JXL_DEC_SUCCESS)
     throw Error(ErrorKind::usage, "JPEG XL: libjxl rejected its parameters");
   return decoder;
 }
 
 JxlHeaders read_jxl_headers(Bytes codestream) {
   const JxlDecoderOwner decoder = start_jxl(codestream, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING);
-  check(JxlDecoderProcessInput(decoder.get()), JXL_DEC_BASIC_INFO);
+  check(late_jxl::JxlDecoderProcessInput(decoder.get()), JXL_DEC_BASIC_INFO);
   JxlHeaders headers;
-  check(JxlDecoderGetBasicInfo(decoder.get(), &headers.info), JXL_DEC_SUCCESS);
+  check(late_jxl::JxlDecoderGetBasicInfo(decoder.get(), &headers.info), JXL_DEC_SUCCESS);
   headers.has_black = has_black_channel(*decoder, headers.info.num_extra_channels);
-  check(JxlDecoderProcessInput(decoder.get()), JXL_DEC_COLOR_ENCODING);
+  check(late_jxl::JxlDecoderProcessInput(decoder.get()), JXL_DEC_COLOR_ENCODING);
   headers.profile = profile_of(*decoder);
-  headers.frames = codestream.last(JxlDecoderReleaseInput(decoder.get()));
+  headers.frames = codestream.last(late_jxl::JxlDecoderReleaseInput(decoder.get()));
   return headers;
 }
 

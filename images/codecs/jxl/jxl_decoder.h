@@ -5,14 +5,13 @@
 #include <memory>
 #include <vector>
 
-#include <jxl/decode.h>
-
 #include "images/codecs/codec_parts.h"
+#include "images/codecs/jxl/jxl_functions.h"
 
 namespace imgpipe {
 
 struct JxlDecoderEnd {
-  void operator()(JxlDecoder* decoder) const { JxlDecoderDestroy(decoder); }
+  void operator()(JxlDecoder* decoder) const { late_jxl::JxlDecoderDestroy(decoder); }
 };
 using JxlDecoderOwner = std::unique_ptr<JxlDecoder, JxlDecoderEnd>;
 

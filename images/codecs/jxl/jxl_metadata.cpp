@@ -4,10 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include <jxl/decode.h>
-
 #include "images/codecs/jxl/jxl_codec.h"
 #include "images/codecs/jxl/jxl_decoder.h"
+#include "images/codecs/jxl/jxl_functions.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
@@ -17,23 +16,24 @@ namespace {
 // Unpacks the first box of this type; nullopt if it is damaged, or longer than `most` bytes.
 std::optional<std::vector<std::byte>> unpacked_box(Bytes file, std::string_view type, std::size_t most) {
   const JxlDecoderOwner decoder = start_jxl(file, JXL_DEC_BOX);
-  if (JxlDecoderSetDecompressBoxes(decoder.get(), JXL_TRUE) != JXL_DEC_SUCCESS) return std::nullopt;
+  if (late_jxl::JxlDecoderSetDecompressBoxes(decoder.get(), JXL_TRUE) != JXL_DEC_SUCCESS) return std::nullopt;
   std::vector<std::byte> box;
   bool is_open = false;
   while (true) {
-    const JxlDecoderStatus status = JxlDecoderProcessInput(decoder.get());
+    const JxlDecoderStatus status = late_jxl::JxlDecoderProcessInput(decoder.get());
     if (is_open && status != JXL_DEC_BOX_NEED_MORE_OUTPUT) {
-      box.resize(box.size() - JxlDecoderReleaseBoxBuffer(decoder.get()));
+      box.resize(box.size() - late_jxl::JxlDecoderReleaseBoxBuffer(decoder.get()));
       if (status != JXL_DEC_BOX && status != JXL_DEC_SUCCESS) return std::nullopt;
       return box;
     }
     if (status != JXL_DEC_BOX) return std::nullopt;
     JxlBoxType found{};
-    if (JxlDecoderGetBoxType(decoder.get(), found, JXL_TRUE) != JXL_DEC_SUCCESS) return std::nullopt;
+    if (late_jxl::JxlDecoderGetBoxType(decoder.get(), found, JXL_TRUE) != JXL_DEC_SUCCESS)
+      return std::nullopt;
     if (std::string_view(found, sizeof found) != type) continue;
     box.resize(most);
-    is_open = JxlDecoderSetBoxBuffer(decoder.get(), reinterpret_cast<std::uint8_t*>(box.data()), most) ==
-              JXL_DEC_SUCCESS;
+    is_open = late_jxl::JxlDecoderSetBoxBuffer(decoder.get(), reinterpret_cast<std::uint8_t*>(box.data()),
+                                               most) == JXL_DEC_SUCCESS;
     if (!is_open) return std::nullopt;
   }
 }

@@ -5,12 +5,11 @@
 #include <string>
 #include <utility>
 
-#include <jxl/decode.h>
-
 #include "images/codecs/icc.h"
 #include "images/codecs/jxl/jxl_codec.h"
 #include "images/codecs/jxl/jxl_decoder.h"
 #include "images/codecs/jxl/jxl_frames.h"
+#include "images/codecs/jxl/jxl_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -64,23 +63,26 @@ class JxlReader final : public WholeImageReader {
   void decode(HostView whole) override {
     out_ = whole;
     const JxlDecoderOwner decoder = start_jxl(contents_.codestream, JXL_DEC_FULL_IMAGE);
-    if (JxlDecoderSetUnpremultiplyAlpha(decoder.get(), JXL_TRUE) != JXL_DEC_SUCCESS) fail_parameters();
+    if (late_jxl::JxlDecoderSetUnpremultiplyAlpha(decoder.get(), JXL_TRUE) != JXL_DEC_SUCCESS)
+      fail_parameters();
     if (lenient_) fill_missing(whole);
-    JxlDecoderStatus status = JxlDecoderProcessInput(decoder.get());
+    JxlDecoderStatus status = late_jxl::JxlDecoderProcessInput(decoder.get());
     if (status == JXL_DEC_NEED_IMAGE_OUT_BUFFER) {
       const JxlPixelFormat format{static_cast<std::uint32_t>(whole.channels),
                                   is_wide(whole.sample) ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN,
                                   0};
-      if (JxlDecoderSetImageOutCallback(decoder.get(), &format, take_pixels, this) != JXL_DEC_SUCCESS)
+      if (late_jxl::JxlDecoderSetImageOutCallback(decoder.get(), &format, take_pixels, this) !=
+          JXL_DEC_SUCCESS)
         fail_parameters();
-      status = JxlDecoderProcessInput(decoder.get());
+      status = late_jxl::JxlDecoderProcessInput(decoder.get());
     }
     if (status == JXL_DEC_FULL_IMAGE) return;
     check_library_memory(library_bytes(true));
     const bool is_truncated = status == JXL_DEC_NEED_MORE_INPUT;
     const std::string what = is_truncated ? "the file is truncated" : "the image data is damaged";
     // A truncated image may be complete at a lower resolution.
-    const bool has_some = is_truncated && lenient_ && JxlDecoderFlushImage(decoder.get()) == JXL_DEC_SUCCESS;
+    const bool has_some =
+        is_truncated && lenient_ && late_jxl::JxlDecoderFlushImage(decoder.get()) == JXL_DEC_SUCCESS;
     if (!has_some) throw Error(ErrorKind::input, "JPEG XL: " + what);
     damage(what);
   }

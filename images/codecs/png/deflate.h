@@ -15,8 +15,8 @@ namespace imgpipe {
 // and level. Not thread-safe: use one per thread.
 class StripDeflater {
  public:
-  // Level 1 follows the rule in strip_rule.h; 0, 2 and 3 are ISA-L's levels, 4 to 9 zlib's. Throws
-  // Error(memory).
+  // Level 0 stores the bytes, 1 follows the rule in strip_rule.h, 2 to 9 are levels of libdeflate. From level
+  // 2 on a strip is never larger than the same strip as one block without matches. Throws Error(memory).
   explicit StripDeflater(int level);
   ~StripDeflater();
   StripDeflater(StripDeflater&&) noexcept;
@@ -33,10 +33,12 @@ class StripDeflater {
   std::unique_ptr<State> state_;
 };
 
-// Returns the maximum compressed size of a strip. Level 0 uses one code table for all files, with up to 11
-// bits for bytes that are usually rare (noise grows to 1.23 times its size; worst measured: 1.38). The other
-// levels store incompressible data, in blocks of at least 32 KiB with 5 bytes of overhead each.
-[[nodiscard]] std::int64_t max_compressed_bytes(std::int64_t strip_bytes, int level);
+// Returns the maximum compressed size of a strip. Incompressible data are stored, in blocks of at least 32
+// KiB with 5 bytes of overhead each.
+[[nodiscard]] std::int64_t max_compressed_bytes(std::int64_t strip_bytes);
+
+// Returns a zlib stream (RFC 1950) of metadata, compressed by zlib. Throws Error(memory).
+[[nodiscard]] std::vector<std::byte> zlib_stream(std::span<const std::byte> bytes);
 
 // Returns the two bytes before the first strip (RFC 1950), for a window of 32 KiB.
 [[nodiscard]] std::vector<std::byte> zlib_header(int level);
@@ -48,7 +50,7 @@ class StripDeflater {
 // Returns the Adler-32 of two consecutive parts; the second has `bytes` bytes.
 [[nodiscard]] std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::int64_t bytes);
 
-// "ISA-L 2.30.0, zlib 1.2.13".
+// "ISA-L 2.30.0, libdeflate 1.14, zlib 1.2.13".
 [[nodiscard]] std::string deflate_versions();
 
 }  // namespace imgpipe

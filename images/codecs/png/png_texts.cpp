@@ -181,15 +181,10 @@ void append_png_chunk(std::vector<std::byte>& out, std::string_view type, std::s
 
 void append_compressed_png_chunk(std::vector<std::byte>& out, std::string_view type, std::string_view head,
                                  std::span<const std::byte> bytes) {
-  constexpr int kLevel = 6;
   std::vector<std::byte> data;
   append_text(data, head);
-  const std::vector<std::byte> start = zlib_header(kLevel);
-  data.insert(data.end(), start.begin(), start.end());
-  StripDeflater deflater(kLevel);
-  const Bytes packed = deflater.compress(bytes, true);
+  const std::vector<std::byte> packed = zlib_stream(bytes);
   data.insert(data.end(), packed.begin(), packed.end());
-  append_big_endian(data, adler32_of(bytes), 4);
   append_png_chunk(out, type, data);
 }
 

@@ -168,7 +168,7 @@ class PngWriter final : public StripWriter {
   }
   // A strip's size in the file, with its chunks' overhead.
   [[nodiscard]] std::int64_t strip_file_bytes() const {
-    return max_compressed_bytes(filtered_bytes(), level_) + 64 + filtered_bytes() / kMaxChunkBytes * 12;
+    return max_compressed_bytes(filtered_bytes()) + 64 + filtered_bytes() / kMaxChunkBytes * 12;
   }
   [[nodiscard]] std::int64_t worker_bytes() const {
     const std::int64_t stored = is_wide(shape().sample) ? 2 * shape().row_bytes() : 0;
@@ -185,7 +185,8 @@ class PngWriter final : public StripWriter {
            static_cast<std::int64_t>(strips_.size() * (sizeof(Strip) + sizeof(std::vector<std::byte>)));
   }
 
-  static void filter(const ConstHostView& rows, Worker& worker) {
+  // Level 0 stores rows without a filter, which saves its time.
+  void filter(const ConstHostView& rows, Worker& worker) const {
     const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
     const auto pixel_bytes = static_cast<std::size_t>(rows.channels * bytes_per_sample(rows.sample));
     worker.filtered.resize((row_bytes + 1) * static_cast<std::size_t>(rows.height));
@@ -193,7 +194,12 @@ class PngWriter final : public StripWriter {
     const std::uint8_t* above = nullptr;  // the row above a strip belongs to another strip
     for (std::int64_t y = 0; y < rows.height; ++y, out += row_bytes + 1) {
       const auto* row = reinterpret_cast<const std::uint8_t*>(stored_row(rows, y, worker));
-      filter_png_row(row, above, row_bytes, pixel_bytes, out);
+      if (level_ == 0) {
+        *out = 0;
+        std::copy_n(row, row_bytes, out + 1);
+      } else {
+        filter_png_row(row, above, row_bytes, pixel_bytes, out);
+      }
       above = row;
     }
   }

@@ -55,12 +55,11 @@ std::int64_t TiffPacker::library_bytes(TiffPacking packing) {
   return packing == TiffPacking::zstd ? kZstdWriterBytes : packing == TiffPacking::lzw ? kLzwWriterBytes : 0;
 }
 
-std::int64_t TiffPacker::max_bytes(TiffPacking packing, int level, std::int64_t rows,
-                                   std::int64_t row_bytes) {
+std::int64_t TiffPacker::max_bytes(TiffPacking packing, std::int64_t rows, std::int64_t row_bytes) {
   constexpr std::int64_t kZlibEnds = 2 + 4;
   switch (packing) {
     case TiffPacking::deflate:
-      return max_compressed_bytes(rows * row_bytes, level) + kZlibEnds;
+      return max_compressed_bytes(rows * row_bytes) + kZlibEnds;
     case TiffPacking::packbits:
       return rows * static_cast<std::int64_t>(max_packbits_bytes(static_cast<std::size_t>(row_bytes)));
     case TiffPacking::zstd:
@@ -79,7 +78,7 @@ std::int64_t TiffPacker::working_bytes(TiffPacking packing, int level, std::int6
   // The deflater owns its buffer; the others' buffers shrink to the result.
   const std::int64_t capacity = packing == TiffPacking::deflate
                                     ? StripDeflater::working_bytes(chunk_bytes, level)
-                                    : max_bytes(packing, level, rows, row_bytes);
+                                    : max_bytes(packing, rows, row_bytes);
   return chunk_bytes + capacity + library_bytes(packing) + kOwnBytes;
 }
 
@@ -123,7 +122,7 @@ std::vector<std::byte> TiffPacker::pack(ConstHostView pixels, std::int64_t width
       break;
     }
     case TiffPacking::packbits: {
-      const auto most = max_bytes(packing_, level_, rows, static_cast<std::int64_t>(row_bytes));
+      const auto most = max_bytes(packing_, rows, static_cast<std::int64_t>(row_bytes));
       packed.reserve(static_cast<std::size_t>(most));
       for (std::size_t at = 0; at < raw_.size(); at += row_bytes)
         pack_packbits(std::span(raw_).subspan(at, row_bytes), packed);

@@ -31,8 +31,7 @@ class TiffPacker {
                                                   std::int64_t row_bytes);
   [[nodiscard]] static std::int64_t library_bytes(TiffPacking packing);
   // The maximum compressed size of such a chunk.
-  [[nodiscard]] static std::int64_t max_bytes(TiffPacking packing, int level, std::int64_t rows,
-                                              std::int64_t row_bytes);
+  [[nodiscard]] static std::int64_t max_bytes(TiffPacking packing, std::int64_t rows, std::int64_t row_bytes);
 
   // Compresses a chunk of `rows` rows of `width` pixels. If the image ends inside the chunk, columns beyond
   // it decode to the last pixel with differencing of integers, otherwise to 0, and rows beyond it to 0.

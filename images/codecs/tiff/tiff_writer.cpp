@@ -132,7 +132,7 @@ class TiffWriter final : public StripWriter {
     return Shape{cell_width_, 1, shape().channels, shape().sample}.row_bytes();
   }
   [[nodiscard]] std::int64_t max_chunk_bytes() const {
-    return TiffPacker::max_bytes(packing_, level_, cell_height_, chunk_row_bytes());
+    return TiffPacker::max_bytes(packing_, cell_height_, chunk_row_bytes());
   }
   [[nodiscard]] std::int64_t packer_bytes() const {
     // A row of cells is moved in a list of chunks.
