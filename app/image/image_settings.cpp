@@ -4,6 +4,7 @@
 #include <string>
 
 #include "images/files/output_file.h"
+#include "pipeline/decode_scale.h"
 
 namespace imgpipe {
 
@@ -20,6 +21,7 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.keep_metadata = options.output.keep_metadata;
   settings.decode = options.decode;
   settings.decode.max_bits = 32;
+  settings.decode.least_size = least_decoded_size(options.stages.steps);
   settings.encode = options.output.encode;
   // With --name, create each output's directory just before its first byte.
   settings.sync = options.output.sync.get();

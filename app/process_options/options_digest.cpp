@@ -60,6 +60,11 @@ std::string integers_text(const DecodeOptions& decode) {
   return decode.integers ? std::string(choice_name(*decode.integers, kIntegerRules)) : "";
 }
 
+std::string decode_scale_text(const DecodeOptions& decode) {
+  const std::string name(choice_name(decode.scale, kDecodeScales));
+  return decode.scale == kAutoScale ? name + ":scale1" : name;
+}
+
 std::string options_affecting_output(const ProcessOptions& options, const std::optional<Format>& format) {
   const EncodeOptions& encode = options.output.encode;
   const auto writes = [&](Format one) { return !format || *format == one; };
@@ -75,6 +80,7 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
                       {"pages", options.pages ? pages_text(*options.pages) : ""},
                       {"bands", bands_text(options.decode)},
                       {"integers", integers_text(options.decode), options.decode.integers.has_value()},
+                      {"decode-scale", decode_scale_text(options.decode), options.decode.scale != 1},
                       {"lenient", options.decode.lenient() ? "true" : "false"},
                       {"accept", "pillow", options.decode.accept == Acceptance::pillow},
                       {"orient", options.decode.orient ? "true" : "false"},

@@ -175,8 +175,10 @@ std::vector<std::string> read_paths(const Parser& parser) {
 // Loads the second images of the steps.
 void load_images(ProcessOptions& options) {
   StageOptions& stages = options.stages;
+  DecodeOptions decode = options.decode;
+  decode.scale = 1;
   stages.image_warnings = load_second_images(stages.steps, {.named = stages.images,
-                                                            .decode = options.decode,
+                                                            .decode = decode,
                                                             .presets = StagePresets(stages.parameter_options),
                                                             .threads = options.execution.threads});
 }

@@ -61,6 +61,10 @@ InputFile open_input(const std::string& path, const DecodeOptions& options, Inpu
 }
 
 std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& options) {
+  // A page is not a JPEG. open_reader() checks whole files.
+  if (options.scale > 1 && (file.open_page() || !file.is_whole())) {
+    if (const Codec* codec = codec_by_content(file.bytes()); codec != nullptr) check_scale(*codec, options);
+  }
   if (file.open_page()) return file.open_page()(options);
   return file.is_whole() ? open_reader(file.bytes(), options)
                          : codec_by_content(file.bytes())->open_streamed(file, options);

@@ -27,6 +27,11 @@ std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
   return samples + "after the last stage; " + why;
 }
 
+std::string scale_text(const ImageHeader& header) {
+  return "(1/" + std::to_string(header.scale) + " of " + std::to_string(header.stored_width) + "x" +
+         std::to_string(header.stored_height) + ")";
+}
+
 Mark mark_for(const EncodeOptions& encode, const ImageFiles& files) {
   Mark mark = encode.mark;
   if (mark == Mark::result) mark.made_of = files.made_of;
@@ -87,7 +92,8 @@ std::shared_ptr<const Metadata> ImageJob::preserved_metadata() {
   ImageChanges use{.output = files_.format, .shape = output_shape_};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
-  use.reshaped = reshape_reason(image_.plan->input, output_shape_, use.applied != Orientation::upright);
+  use.revalued = use.scaled = header_.scale > 1;
+  use.reshaped = reshape_reason(unscaled_shape(header_), output_shape_, use.applied != Orientation::upright);
   const std::string file_name = std::filesystem::path(files_.input).filename().string();
   use.file_name = file_name;
   for (const Operation& operation : image_.plan->operations) {
@@ -274,6 +280,9 @@ std::vector<ImageNote> ImageJob::notes() const {
   for (const std::string& warning : damage_) notes.push_back({damage, input + warning});
   if (depth_loss_ != DepthLoss::none)
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
+  if (header_.scale > 1)
+    notes.push_back({scale, input + "decoded at " + std::to_string(header_.shape.width) + "x" +
+                                std::to_string(header_.shape.height) + " " + scale_text(header_)});
   if (const std::string text = conversion_text(header_, settings_.decode); !text.empty())
     notes.push_back({integers, input + text});
   if (header_.more_images && !files_.page) {
