@@ -176,7 +176,7 @@ std::vector<std::string> read_paths(const Parser& parser) {
 void load_images(ProcessOptions& options) {
   StageOptions& stages = options.stages;
   DecodeOptions decode = options.decode;
-  decode.scale = 1;
+  decode.scale = 1;  // second images are read whole
   stages.image_warnings = load_second_images(stages.steps, {.named = stages.images,
                                                             .decode = decode,
                                                             .presets = StagePresets(stages.parameter_options),
