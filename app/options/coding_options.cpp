@@ -43,7 +43,7 @@ std::vector<OptionRow> decoding_rows() {
 std::vector<OptionRow> scale_rows() {
   return {
       {"Input", "decode-scale", "N", "1",
-       "Decode JPEG at 1/N of its size, by the scaled inverse DCT of libjpeg-turbo; auto: the greatest N at "
+       "Decode JPEG at 1/N of its size (by the scaled inverse DCT of libjpeg-turbo); auto: the greatest N at "
        "which no side is shorter than the first resize makes it, if only gray, rgb or flatten precede it",
        choice_names(kDecodeScales)}};
 }

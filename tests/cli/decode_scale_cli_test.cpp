@@ -19,9 +19,11 @@ class DecodeScaleCli : public testing::Test {
   DecodeScaleCli() {
     std::filesystem::create_directory(file("in"));
     std::uint64_t seed = 1;
-    for (const JpegFactors factors : {JpegFactors{1, 1}, {2, 1}, {2, 2}, {1, 2}, {4, 1}})
+    for (const JpegFactors factors : {JpegFactors{1, 1}, {2, 1}, {2, 2}, {1, 2}, {4, 1}}) {
       save(file("in/" + std::to_string(seed) + ".jpg"),
-           make_jpeg({.width = 400, .height = 301, .factors = {{factors}}, .seed = seed++}));
+           make_jpeg({.width = 400, .height = 301, .factors = {{factors}}, .seed = seed}));
+      ++seed;
+    }
     save(file("in/progressive.jpg"),
          make_jpeg({.width = 400, .height = 301, .coding = JpegCoding::progressive}));
   }

@@ -34,7 +34,7 @@ TEST(DecodeScale, OtherStepsBeforeItNeedTheWholeImage) {
   for (const std::string_view list : {"none", "gray", "crop:100x100+1+1,resize:50x50", "hist,resize:50x50",
                                       "contrast,resize:50x50", "smooth,resize:50x50", "flip,resize:50x50",
                                       "rotate:90,resize:50x50", "pad:5000x5000:color=white,resize:50x50",
-                                      "depth:16,resize:50x50", "channel:red,resize:50x50", "resize:25%"}) {
+                                      "depth:16,resize:50x50", "channel:r,resize:50x50", "resize:25%"}) {
     EXPECT_EQ(least_size(list), std::nullopt) << list;
   }
 }
