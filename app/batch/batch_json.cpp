@@ -72,6 +72,7 @@ void add_results(Fields& fields, const BatchTotals& totals) {
   fields.add("ended_early", given(totals.stopped));
   fields.add("profiles_dropped", totals.profiles_dropped.images);
   fields.add("metadata_dropped", totals.metadata_dropped.images);
+  fields.add("decoded_at_smaller_scale", totals.scaled.images);
   fields.add("reduced_to_8_bits", totals.reduced.images);
   fields
       .object_if(totals.tensor.has_value(), "tensor",

@@ -127,6 +127,7 @@ std::string batch_table(const BatchTotals& totals, const ProcessOptions& options
     out += " bottleneck: " + bottleneck(totals) + "\n";
   }
   out += too_large_text(totals);
+  out += noted_text(totals.scaled, " decoded at a smaller scale");
   out += noted_text(totals.reduced, " had more than 8 bits per sample, reduced to 8");
   out += noted_text(totals.profiles_dropped, " had a colour profile that was dropped");
   out += noted_text(totals.metadata_dropped, " had metadata that was dropped");

@@ -61,6 +61,7 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   };
   if (!result.unpreserved_profile.empty()) count(profiles_dropped, result.unpreserved_profile);
   if (!result.unpreserved_metadata.empty()) count(metadata_dropped, result.unpreserved_metadata);
+  if (result.header.scale > 1) count(scaled, "1/" + std::to_string(result.header.scale));
   if (result.depth_loss != DepthLoss::none)
     count(reduced, std::to_string(result.header.bits_per_sample) + " bits");
   pixels += result.pages > 0 ? result.pixels : result.header.shape.pixels();

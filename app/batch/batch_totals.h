@@ -63,6 +63,7 @@ class BatchTotals {
   CountWithExample profiles_dropped;  // colour profile other than sRGB, not preserved
   CountWithExample metadata_dropped;  // other metadata, not preserved
   CountWithExample reduced;           // more than 8 bits per sample reduced to 8 without a request
+  CountWithExample scaled;            // JPEG decoded at a smaller scale
   std::int64_t pixels = 0, input_bytes = 0, output_bytes = 0;  // of images that are done
   double wall_s = 0;
   int jobs = 1;

@@ -150,6 +150,7 @@ void add_line(Fields& fields, const NdjsonLine& line) {
   fields.add("format", if_read(format_info(header.format).name));
   fields.add("width_pixels", if_read(header.shape.width), kFromOne);
   fields.add("height_pixels", if_read(header.shape.height), kFromOne);
+  add_scale(fields, if_read(header));
   fields.add("channels", if_read(header.shape.channels), kFromOne);
   fields.add("bits_per_sample", if_read(header.bits_per_sample), kFromOne);
   fields.add("profile", result.input_bytes > 0 ? given(header.profile) : std::nullopt);

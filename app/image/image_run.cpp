@@ -28,6 +28,7 @@
 #include "images/text.h"
 #include "kernels/depth/depth.h"
 #include "kernels/stage.h"
+#include "pipeline/decode_scale.h"
 #include "pipeline/device.h"
 #include "pipeline/jobs/combine_job.h"
 #include "pipeline/jobs/input_job.h"
@@ -53,6 +54,7 @@ CombineSettings combine_settings(const ProcessOptions& options, Format format) {
   settings.stages = stack.steps;
   settings.fuse = options.fuse;
   settings.decode = image.decode;
+  settings.decode.least_size = least_decoded_size(stack.steps);
   // Pages use a CUDA device only if it is named.
   settings.device = options.execution.device == "auto" ? "cpu" : options.execution.device;
   settings.device_memory_bytes = options.device_memory_bytes;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "images/files/output_file.h"
+#include "pipeline/decode_scale.h"
 
 namespace imgpipe {
 
@@ -22,6 +23,8 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.keep_metadata = options.output.keep_metadata;
   settings.decode = options.decode;
   settings.decode.max_bits = 32;
+  // Each of several results would need a size of its own.
+  if (settings.also.empty()) settings.decode.least_size = least_decoded_size(options.stages.steps);
   settings.encode = options.output.encode;
   // With --name, create each output's directory just before its first byte.
   settings.sync = options.output.sync.get();

@@ -40,6 +40,14 @@ std::vector<OptionRow> decoding_rows() {
   };
 }
 
+std::vector<OptionRow> scale_rows() {
+  return {
+      {"Input", "decode-scale", "N", "1",
+       "Decode JPEG at 1/N of its size (by the scaled inverse DCT of libjpeg-turbo); auto: the greatest N at "
+       "which no side is shorter than the first resize makes it, if only gray, rgb or flatten precede it",
+       choice_names(kDecodeScales)}};
+}
+
 namespace {
 
 // Parses "color", or one or three numbers: "4,3,2".
@@ -77,6 +85,10 @@ DecodeOptions read_decoding(const Parser& parser) {
   if (parser.knows("codec")) decode.codec = parse_choice("codec", parser.text("codec"), kCodecs);
   if (decode.accept == Acceptance::pillow && decode.codec == CodecChoice::stb)
     usage("--accept: pillow cannot be combined with --codec stb");
+  if (parser.knows("decode-scale"))
+    decode.scale = parse_choice("decode-scale", parser.text("decode-scale"), kDecodeScales);
+  if (decode.scale != 1 && decode.codec == CodecChoice::stb)
+    usage("--decode-scale: only 1 can be combined with --codec stb");
   return decode;
 }
 

@@ -21,11 +21,16 @@ inline constexpr Choices<Acceptance, 3> kAcceptances{
     {{"strict", Acceptance::strict}, {"lenient", Acceptance::lenient}, {"pillow", Acceptance::pillow}}};
 inline constexpr Choices<IntegerRule, 3> kIntegerRules{
     {{"value", IntegerRule::value}, {"unit", IntegerRule::unit}, {"range", IntegerRule::range}}};
+// --decode-scale; for auto, the rule is scale1 (pipeline/decode_scale.h).
+inline constexpr Choices<int, 5> kDecodeScales{
+    {{"auto", kAutoScale}, {"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}}};
 // Value of --bands, in addition to numbers.
 inline constexpr std::string_view kColorBands = "color";
 
 // --bands, --integers, --max-pixels, --accept, --lenient, --no-orient, --codec.
 [[nodiscard]] std::vector<OptionRow> decoding_rows();
+// --decode-scale.
+[[nodiscard]] std::vector<OptionRow> scale_rows();
 // Reads the decoding options that the command has.
 [[nodiscard]] DecodeOptions read_decoding(const Parser& parser);
 

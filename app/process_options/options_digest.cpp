@@ -70,6 +70,11 @@ std::string integers_text(const DecodeOptions& decode) {
   return decode.integers ? std::string(choice_name(*decode.integers, kIntegerRules)) : "";
 }
 
+std::string decode_scale_text(const DecodeOptions& decode) {
+  const std::string name(choice_name(decode.scale, kDecodeScales));
+  return decode.scale == kAutoScale ? name + ":scale1" : name;
+}
+
 std::string options_affecting_output(const ProcessOptions& options, const std::optional<Format>& format) {
   const EncodeOptions& encode = options.output.encode;
   const auto writes = [&](Format one) { return !format || *format == one; };
@@ -79,10 +84,9 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
   const bool is_stack = options.stack.has_value();
   const StackOptions stack = options.stack.value_or(StackOptions());
   // Version 0.1.0 compressed with other libraries at all levels but 1.
-  const std::string png_level =
-      std::to_string(encode.png_level) + (encode.png_level == 0   ? " stored"
-                                          : encode.png_level == 1 ? ""
-                                                                  : " libdeflate");
+  const std::string png_level = std::to_string(encode.png_level) + (encode.png_level == 0   ? " stored"
+                                                                    : encode.png_level == 1 ? ""
+                                                                                            : " libdeflate");
   struct Row {
     std::string_view key;
     std::string value;
@@ -101,6 +105,7 @@ std::string options_affecting_output(const ProcessOptions& options, const std::o
       {"stack-inputs", stack.input_states, !stack.input_states.empty()},
       {"bands", bands_text(options.decode)},
       {"integers", integers_text(options.decode), options.decode.integers.has_value()},
+      {"decode-scale", decode_scale_text(options.decode), options.decode.scale != 1},
       {"lenient", options.decode.lenient() ? "true" : "false"},
       {"accept", "pillow", options.decode.accept == Acceptance::pillow},
       {"orient", options.decode.orient ? "true" : "false"},

@@ -26,6 +26,9 @@ namespace imgpipe {
 // --integers; empty: not given.
 [[nodiscard]] std::string integers_text(const DecodeOptions& decode);
 
+// --decode-scale, with the rule of auto.
+[[nodiscard]] std::string decode_scale_text(const DecodeOptions& decode);
+
 // SHA-256 (FIPS 180-4) as 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256(std::string_view bytes);
 

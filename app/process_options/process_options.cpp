@@ -260,10 +260,12 @@ std::vector<std::string> read_paths(const Parser& parser) {
 // Loads the second images of the steps.
 void load_images(ProcessOptions& options) {
   StageOptions& stages = options.stages;
+  DecodeOptions decode = options.decode;
+  decode.scale = 1;  // second images are read whole
   std::vector<StageBranch> branches{{"", std::move(stages.steps)}};
   for (AlsoStages& also : stages.also) branches.push_back({"--also " + also.name, std::move(also.steps)});
   stages.image_warnings = load_second_images(branches, {.named = stages.images,
-                                                        .decode = options.decode,
+                                                        .decode = decode,
                                                         .presets = StagePresets(stages.parameter_options),
                                                         .threads = options.execution.threads});
   stages.steps = std::move(branches.front().steps);
@@ -272,7 +274,7 @@ void load_images(ProcessOptions& options) {
   if (!options.stack) return;
   std::vector<std::string> warnings =
       load_second_images(options.stack->steps, {.named = stages.images,
-                                                .decode = options.decode,
+                                                .decode = decode,
                                                 .presets = StagePresets(stages.parameter_options),
                                                 .threads = options.execution.threads});
   for (std::string& warning : warnings) {

@@ -149,6 +149,7 @@ std::vector<OptionRow> process_rows() {
                     option.help, option.values});
   add_rows(rows, action_rows());
   add_rows(rows, decoding_rows());
+  add_rows(rows, scale_rows());
   add_rows(rows, {{"Output", "o,output", "PATH", nullptr,
                    "OUTPUT as an option; all other arguments are then INPUT"},
                   {"Output", "name", "TEMPLATE", nullptr,

@@ -193,6 +193,7 @@ std::string contents_text(const RunFacts& facts, bool output) {
   std::string text =
       (output && facts.tensor ? tensor_text(*facts.tensor) + ", " : shape_text(shape) + " " + type) +
       std::string(format_info(format).name);
+  if (!output && facts.input.scale > 1) text += " " + scale_text(facts.input);
   if (!facts.pages) return text;
   const PageFacts& pages = *facts.pages;
   const std::int64_t chosen = pages.last - pages.first + 1, count = output ? chosen : pages.in_file;

@@ -56,6 +56,7 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
   });
   fields.object("input", [&](Fields& input) {
     add_file(input, options.input.path, header.format, header.shape, facts.input_bytes);
+    add_scale(input, header);
     input.add("bits_per_sample", header.bits_per_sample, kFromOne);
     input.add("sample_bits", bits_of(header.shape), kSampleBits);
     input.add("profile", given(header.profile));

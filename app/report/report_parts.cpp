@@ -72,6 +72,16 @@ std::string tensor_text(const TensorType& type, std::optional<std::int64_t> rows
          " tensor, " + std::string(type.layout_name()) + ", formula " + std::string(type.formula_name());
 }
 
+void add_scale(Fields& fields, const std::optional<ImageHeader>& header) {
+  const auto value_of = [&](std::int64_t Shape::*side) {
+    return header ? std::optional(unscaled_shape(*header).*side) : std::nullopt;
+  };
+  fields.add("decode_scale", header ? std::optional(header->scale) : std::nullopt, {.least = 1, .most = 8})
+      .about("a JPEG was decoded at 1/N of its size (--decode-scale)");
+  fields.add("stored_width_pixels", value_of(&Shape::width), kFromOne);
+  fields.add("stored_height_pixels", value_of(&Shape::height), kFromOne).about("the size before scaling");
+}
+
 void add_options(Fields& fields, const ProcessOptions& options) {
   Named<std::string> presets;
   for (const OptionValue& option : options.stages.parameter_options)
@@ -97,6 +107,7 @@ void add_options(Fields& fields, const ProcessOptions& options) {
   fields.add("repeat", options.reports.repeat);
   fields.add("bands", given(bands_text(options.decode)));
   fields.add("integers", given(integers_text(options.decode)), one_of("value|unit|range"));
+  fields.add("decode_scale", decode_scale_text(options.decode), one_of("auto:scale1|1|2|4|8"));
   fields.add("accept", choice_name(options.decode.accept, kAcceptances));
   fields.add("lenient", options.decode.lenient());
   fields.add("orient", options.decode.orient);

@@ -45,6 +45,9 @@ void add_tensor(Fields& fields, const TensorType& type, std::optional<std::int64
 [[nodiscard]] std::string tensor_text(const TensorType& type,
                                       std::optional<std::int64_t> rows = std::nullopt);
 
+// Adds the scale of a decoded JPEG, and its size before scaling.
+void add_scale(Fields& fields, const std::optional<ImageHeader>& header);
+
 // Adds the options of a run, including those that options_digest() covers.
 void add_options(Fields& fields, const ProcessOptions& options);
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
@@ -95,6 +96,9 @@ enum class IntegerRule {
   range,  // an unsigned integer of 8 or 16 bits: black is the least value of the type, white the greatest
 };
 
+// DecodeOptions::scale: the greatest that least_size() allows.
+inline constexpr int kAutoScale = 0;
+
 struct DecodeOptions {
   std::int64_t max_pixels = kDefaultMaxPixels;
   Acceptance accept = Acceptance::strict;
@@ -103,6 +107,12 @@ struct DecodeOptions {
   // become u16 in PNG, PGM, PPM, PSD, TIFF, NPY, AVIF, HEIC and JPEG XL, never by stb_image. 32: the same,
   // and floats become f32; with 8 or 16 they are rejected.
   int max_bits = 8;
+  // Shrink-on-load: a JPEG is decoded to 1/scale of its size, rounded up; 1, 2, 4 or 8. Other formats accept
+  // 1 and kAutoScale. CodecChoice::stb accepts only 1.
+  int scale = 1;
+  // For kAutoScale: returns the size below which no side of the upright image may be decoded, given its
+  // stored size. Not set, or nullopt: the scale is 1.
+  std::function<std::optional<Shape>(const Shape& stored)> least_size{};
   std::optional<IntegerRule> integers{};  // nullopt: such images are rejected
   CodecChoice codec = CodecChoice::automatic;
   // The samples of a TIFF pixel to decode, from 1: one for grey or three for RGB. Empty: the colours and
@@ -144,11 +154,24 @@ struct ImageHeader {
   bool progressive = false;  // JPEG progressive or PNG interlaced: decoding needs the whole file first
   Orientation orientation = Orientation::upright;  // as stored
   bool more_images = false;  // the file holds more than one image, such as frames of an animation
-  std::string profile;       // name of an embedded ICC profile other than sRGB; empty: none, or sRGB
+  int scale = 1;             // DecodeOptions::scale, as it was applied
+  // The size of the upright image before scaling; 0 if the scale is 1.
+  std::int64_t stored_width = 0, stored_height = 0;
+  std::string profile;  // name of an embedded ICC profile other than sRGB; empty: none, or sRGB
   // The embedded profile, which may be damaged, if DecodeOptions::with_profile is set and there is one.
   std::shared_ptr<const std::vector<std::byte>> icc{};
   bool inks = false;  // the channels are C, M, Y and K instead of RGB and alpha; 0 is blank
 };
+
+// Returns the shape before scaling.
+[[nodiscard]] inline Shape unscaled_shape(const ImageHeader& header) {
+  Shape shape = header.shape;
+  if (header.scale > 1) {
+    shape.width = header.stored_width;
+    shape.height = header.stored_height;
+  }
+  return shape;
+}
 
 // The warning if more_images is set.
 inline constexpr const char* kMoreImagesWarning = "contains more than one image; only the first is processed";

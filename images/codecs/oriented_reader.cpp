@@ -83,7 +83,12 @@ class TurningReader final : public WholeImageReader {
   TurningReader(std::unique_ptr<Reader> stored, std::pmr::memory_resource* memory)
       : WholeImageReader(memory), stored_(std::move(stored)) {
     header_ = stored_->header();
+    const Shape unscaled = oriented_shape(unscaled_shape(header_), header_.orientation);
     header_.shape = oriented_shape(header_.shape, header_.orientation);
+    if (header_.scale > 1) {
+      header_.stored_width = unscaled.width;
+      header_.stored_height = unscaled.height;
+    }
   }
 
   [[nodiscard]] std::int64_t working_bytes(bool whole) const override {

@@ -99,6 +99,7 @@ class ConvertingWriter final : public Writer {
 std::unique_ptr<Reader> open_stored(Bytes bytes, const Codec& codec, const DecodeOptions& options) {
   if (options.selects_bands() && !codec.selects_bands)
     throw Error(ErrorKind::input, "--bands: needs a TIFF, got a " + std::string(codec.name) + " file");
+  check_scale(codec, options);
   if (options.codec == CodecChoice::stb && stb_reads(codec.format))
     return open_stb(bytes, codec.format, options);
   return codec.open(bytes, options);
@@ -116,6 +117,12 @@ std::unique_ptr<Reader> open_with_profile(std::span<const std::byte> bytes, Deco
   std::unique_ptr<Reader> reader = open(options);
   reader->set_profile(std::move(icc));
   return reader;
+}
+
+void check_scale(const Codec& codec, const DecodeOptions& options) {
+  if (options.scale > 1 && codec.format != Format::jpeg)
+    throw Error(ErrorKind::input, "--decode-scale " + std::to_string(options.scale) +
+                                      ": needs a JPEG, got a " + std::string(codec.name) + " file; use auto");
 }
 
 std::unique_ptr<Reader> open_reader(std::span<const std::byte> bytes, const DecodeOptions& options) {

@@ -88,4 +88,7 @@ struct Codec {
 // Returns the codec that recognises the bytes, or nullptr.
 [[nodiscard]] const Codec* codec_by_content(Bytes beginning);
 
+// Throws Error(input) if DecodeOptions::scale needs a JPEG and this is the codec of another format.
+void check_scale(const Codec& codec, const DecodeOptions& options);
+
 }  // namespace imgpipe

@@ -64,6 +64,10 @@ std::unique_ptr<Reader> open_reader(const InputFile& file, const DecodeOptions& 
   if (options.with_profile)
     return open_with_profile(file.bytes(), options,
                              [&](const DecodeOptions& plain) { return open_reader(file, plain); });
+  // A page is not a JPEG. open_reader() checks whole files.
+  if (options.scale > 1 && (file.open_page() || !file.is_whole())) {
+    if (const Codec* codec = codec_by_content(file.bytes()); codec != nullptr) check_scale(*codec, options);
+  }
   if (file.open_page()) return file.open_page()(options);
   return file.is_whole() ? open_reader(file.bytes(), options)
                          : codec_by_content(file.bytes())->open_streamed(file, options);

@@ -65,6 +65,9 @@ void CombineJob::open(const Warn& warn) {
   const bool was_reduced = header_.bits_per_sample > 8 && is_byte(header_.shape.sample);
   header_.shape = shape_of_result();
   header_.more_images = false;
+  if (header_.scale > 1)
+    warn(first_->name + ": images are decoded at 1/" + std::to_string(header_.scale) + " of their size");
+  header_.scale = 1;
   const bool is_srgb = std::ranges::any_of(
       first_plan_->operations, [](const Operation& operation) { return operation.stage->name == "icc"; });
   if (is_srgb) {

@@ -31,6 +31,11 @@ std::string depth_warning(DepthLoss loss, int bits_per_sample, Format output) {
   return samples + "after the last stage; " + why;
 }
 
+std::string scale_text(const ImageHeader& header) {
+  return "(1/" + std::to_string(header.scale) + " of " + std::to_string(header.stored_width) + "x" +
+         std::to_string(header.stored_height) + ")";
+}
+
 Mark mark_for(const EncodeOptions& encode, const ImageFiles& files) {
   Mark mark = encode.mark;
   if (mark == Mark::result) mark.made_of = files.made_of;
@@ -144,11 +149,12 @@ ImageJob::PreservedOfResult ImageJob::preserved_metadata(std::size_t result, con
   ImageChanges use{.output = files_.format, .shape = shape};
   if (settings_.decode.orient) use.applied = header_.orientation;
   use.whole_stack = files_.page ? files_.page->whole_stack : !header_.more_images;
-  const Plan& first = first_plan_ != nullptr ? *first_plan_ : *image_.plan;
-  use.reshaped = reshape_reason(first.input, shape, use.applied != Orientation::upright);
+  use.revalued = use.scaled = header_.scale > 1;
+  const Shape first = first_plan_ != nullptr ? first_plan_->input : unscaled_shape(header_);
+  use.reshaped = reshape_reason(first, shape, use.applied != Orientation::upright);
   const std::string file_name = std::filesystem::path(files_.input).filename().string();
   use.file_name = file_name;
-  use.revalued = first_plan_ != nullptr;
+  use.revalued = use.revalued || first_plan_ != nullptr;
   for (const Operation* const operation : all_operations_of(result)) {
     const FrameType &in = operation->in, &out = operation->out;
     const bool resized = in.width != out.width || in.height != out.height;
@@ -367,6 +373,9 @@ std::vector<ImageNote> ImageJob::notes() const {
   for (const std::string& warning : damage_) notes.push_back({damage, input + warning});
   if (depth_loss_ != DepthLoss::none)
     notes.push_back({depth, input + depth_warning(depth_loss_, header_.bits_per_sample, files_.format)});
+  if (header_.scale > 1)
+    notes.push_back({scale, input + "decoded at " + std::to_string(header_.shape.width) + "x" +
+                                std::to_string(header_.shape.height) + " " + scale_text(header_)});
   if (const std::string text = conversion_text(header_, settings_.decode); !text.empty())
     notes.push_back({integers, input + text});
   if (header_.more_images && !files_.page) {

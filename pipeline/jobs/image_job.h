@@ -90,6 +90,7 @@ struct ImageNote {
   enum class About {
     damage,       // tolerated by the reader
     depth,        // samples of more than 8 bits that are reduced to 8 without a request
+    scale,        // a JPEG decoded at a smaller scale
     integers,     // signed or 32-bit integers, converted by the requested rule
     more_images,  // the file contains images other than the one used
     range,        // contrast without a range to stretch, trim of an image that is all background
@@ -104,8 +105,11 @@ struct ImageNote {
 // A note that does not concern the pixels, or reports a request, is a notice; others are warnings.
 [[nodiscard]] constexpr bool is_notice(ImageNote::About about) {
   using enum ImageNote::About;
-  return about == profile || about == metadata || about == integers;
+  return about == profile || about == metadata || about == integers || about == scale;
 }
+
+// "(1/4 of 4000x3000)" for a header with a scale above 1.
+[[nodiscard]] std::string scale_text(const ImageHeader& header);
 
 // Whether and where samples of more than 8 bits are reduced to 8 without a request.
 enum class DepthLoss {

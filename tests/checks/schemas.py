@@ -81,7 +81,9 @@ def digest_of(report):
     steps = ",".join(":".join([step["stage"]] + [f"{key}={value}" for key, value in step["parameters"].items()])
                      for step in options["steps"])
     values = [("stages", steps), ("pages", options["pages"] or ""), ("bands", options["bands"] or ""),
-              ("lenient", str(options["lenient"]).lower())]
+              ("decode-scale", options["decode_scale"]), ("lenient", str(options["lenient"]).lower())]
+    if options["decode_scale"] == "1":
+        values.remove(("decode-scale", "1"))
     if options["accept"] == "pillow":
         values.append(("accept", "pillow"))
     values += [("orient", str(options["orient"]).lower()), ("codec", options["codec"]), ("format", written)]

@@ -77,6 +77,9 @@ void decode(std::span<const std::byte> bytes, unsigned variant) {
   const bool to_floats = variant >= 12;
   options.max_bits = to_floats ? 32 : variant % 2 != 0 ? 16 : 8;
   options.integers = to_floats ? IntegerRule::value : IntegerRule::range;
+  // Other formats accept only 1, and so does stb.
+  constexpr int kScales[kVariants] = {1, 1, 1, 2, 4, 8, 1, 1, 1, 1, 1, 1, 8, 2, 4};
+  if (format_by_content(bytes) == Format::jpeg) options.scale = kScales[variant];
   options.codec = variant >= 6 && !to_floats ? CodecChoice::stb : CodecChoice::automatic;
   attempt([&] {
     (void)longest_file(bytes, options);

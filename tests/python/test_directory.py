@@ -233,3 +233,23 @@ def test_second_images(tmp_path):
     assert not imgpipe.read(tmp_path / "out/a.png").any()
     np.testing.assert_array_equal(imgpipe.read(tmp_path / "out/b.png"),
                                   np.maximum(images["b.png"].astype(int) - images["a.png"], 0))
+
+
+@pytest.mark.parametrize("scale", ["auto", 1, 2, 4, 8])
+def test_decode_scale(program, tmp_path, scale):
+    (tmp_path / "in").mkdir()
+    imgpipe.write(tmp_path / "in/a.jpg", noise((120, 161, 3), seed=3))
+    imgpipe.write(tmp_path / "in/b.png", noise((120, 161, 3), seed=4))
+    stages = "gray,resize:31x17"
+    summary = run_directory(tmp_path / "in", tmp_path / "module", stages, format="png", decode_scale=scale)
+    subprocess.run([program, tmp_path / "in", f"{tmp_path}/program/", "--stages", stages, "--format", "png", "-q",
+                    "--decode-scale", str(scale)], check=False, capture_output=True)
+    assert files_of(tmp_path / "module") == files_of(tmp_path / "program")
+    assert [reason for _, reason in summary.failed] == (
+        [] if scale in ("auto", 1) else [f"decode_scale={scale}: needs a JPEG, got a png file; use auto"])
+
+
+def test_decode_scale_is_checked(tmp_path):
+    for scale in (0, 3, "2"):
+        with pytest.raises((TypeError, ValueError), match="decode_scale: expected 'auto', 1, 2, 4 or 8"):
+            run_directory(tmp_path, tmp_path / "out", "gray", decode_scale=scale)

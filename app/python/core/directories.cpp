@@ -265,6 +265,7 @@ ProcessOptions options_of(const nb::dict& given) {
   options.stages.list = option<std::string>(given, "stages");
   options.stages.steps = parse_stages(options.stages.list);
   options.decode.accept = acceptance_of(option<std::string>(given, "accept"));
+  options.decode.scale = option<int>(given, "decode_scale");
   OutputOptions& output = options.output;
   output.path = path_of(option<nb::bytes>(given, "output"), "output");
   if (const auto format = option<std::optional<std::string>>(given, "format"))
@@ -287,9 +288,11 @@ ProcessOptions options_of(const nb::dict& given) {
   options.execution.jobs = option<int>(given, "jobs");
   options.execution.memory_bytes = option<std::int64_t>(given, "memory");
   options.execution.fail_fast = option<bool>(given, "fail_fast");
-  warn_of_damage("", without_gil([&options] {
-                   return load_second_images(options.stages.steps, {.decode = options.decode,
-                                                                    .threads = options.execution.threads});
+  DecodeOptions decode = options.decode;
+  decode.scale = 1;  // second images are read whole
+  warn_of_damage("", without_gil([&options, &decode] {
+                   return load_second_images(options.stages.steps,
+                                             {.decode = decode, .threads = options.execution.threads});
                  }));
   return options;
 }

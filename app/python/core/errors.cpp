@@ -49,7 +49,7 @@ void set_current(const nb::object& exception) {
 }  // namespace
 
 std::string python_message(std::string message) {
-  constexpr std::array<std::array<std::string_view, 2>, 16> kNames{{{"--stages", "stages"},
+  constexpr std::array<std::array<std::string_view, 2>, 17> kNames{{{"--stages", "stages"},
                                                                     {"--threads", "threads"},
                                                                     {"--device", "device"},
                                                                     {"--quality", "quality"},
@@ -58,6 +58,7 @@ std::string python_message(std::string message) {
                                                                     {"--bands color", "bands=\"color\""},
                                                                     {"--bands", "bands"},
                                                                     {"--integers ", "integers="},
+                                                                    {"--decode-scale ", "decode_scale="},
                                                                     {"--format", "format"},
                                                                     {"--name", "name"},
                                                                     {"--include", "include"},

@@ -36,8 +36,9 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
                   format: str | None = None, name: str | None = None, recursive: bool = True,
                   include: Iterable[str] = (), exclude: Iterable[str] = (), overwrite: bool = False,
                   skip_existing: bool = False, quality: SupportsIndex | None = None, metadata: bool = True,
-                  lenient: bool | Literal["pillow"] = False, device: str = "cpu", jobs: SupportsIndex = 0,
-                  threads: SupportsIndex = 0, memory: int | str | None = None, max_pixels: SupportsIndex = MAX_PIXELS,
+                  lenient: bool | Literal["pillow"] = False, decode_scale: Literal["auto", 1, 2, 4, 8] = 1,
+                  device: str = "cpu", jobs: SupportsIndex = 0, threads: SupportsIndex = 0,
+                  memory: int | str | None = None, max_pixels: SupportsIndex = MAX_PIXELS,
                   on_error: Literal["raise", "return"] = "return",
                   progress: Callable[[int, int], object] | None = None) -> Summary:
     """Process the images of a directory into files in another one, as the program does, and return a Summary.
@@ -60,6 +61,8 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
     quality:       of JPEG and lossy WebP, 1 to 100; default 90.
     metadata:      preserve metadata and colour profiles.
     lenient:       True: decode the readable part of damaged files. "pillow": accept the files that Pillow accepts.
+    decode_scale:  decode JPEG at 1/2, 1/4 or 1/8 of its size. "auto": at the smallest of them at which no side is
+                   shorter than the first resize makes it, if only gray, rgb or flatten precede it.
     device:        "cpu", "reference", "auto", "cuda" (all devices), "cuda:N" or "cuda:N,M". The run uses devices as the
                    program does, within memory_limit() on each, and frees their memory at the end.
     jobs:          the number of images that are processed at a time; 0: as many as threads.
@@ -87,6 +90,7 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
     for argument, value in {"jobs": jobs, "threads": threads}.items():
         if integer(argument, value) < 0:
             raise ValueError(f"{argument}: expected an int from 0, got {integer(argument, value)}")
+    one_of("decode_scale", decode_scale, ("auto", 1, 2, 4, 8))
     options = {
         "input": _path("input", input), "output": _path("output", output), "stages": stages_text(stages),
         "format": None if format is None else text("format", format, "png"),
@@ -94,7 +98,8 @@ def run_directory(input: str | os.PathLike[str], output: str | os.PathLike[str],
         "include": _patterns("include", include), "exclude": _patterns("exclude", exclude),
         "overwrite": bool(overwrite), "skip_existing": bool(skip_existing),
         "quality": None if quality is None else integer("quality", quality), "metadata": bool(metadata),
-        "accept": acceptance(lenient), "device": text("device", device, "cpu"),
+        "accept": acceptance(lenient), "decode_scale": 0 if decode_scale == "auto" else int(decode_scale),
+        "device": text("device", device, "cpu"),
         "jobs": integer("jobs", jobs), "threads": integer("threads", threads),
         "memory": 0 if memory is None else memory_bytes(memory),
         "max_pixels": bounded("max_pixels", max_pixels, 1, 2**34), "fail_fast": on_error == "raise"}

@@ -32,7 +32,7 @@ std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
   constexpr bool kSameArithmetic = HWY_ARCH_X86 != 0;
   if (!kSameArithmetic || options.codec == CodecChoice::turbo) return library;
   const std::optional<BaselineScan> scan = library->baseline();
-  if (!scan || !library_decodes_identically(scan->sampling)) return library;
+  if (!scan || !library_decodes_identically(scan->sampling, scan->scale)) return library;
   return make_baseline_reader(std::move(library), kScanChunkBytes);
 }
 

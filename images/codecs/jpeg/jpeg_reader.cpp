@@ -24,6 +24,8 @@ namespace {
 // A progressive file may require millions of passes over the image; real encoders write about ten scans.
 constexpr int kMaxScans = 500;
 
+constexpr int kMaxScale = 8;
+
 // The library's tables and other allocations that do not depend on the image's size; measured: 70 KiB.
 constexpr std::int64_t kReaderTableBytes = std::int64_t{128} << 10;
 constexpr std::int64_t kRowAlignment = 64;  // libjpeg-turbo rounds the rows of its buffers up to this
@@ -65,6 +67,7 @@ class JpegReader final : public LibraryJpeg {
     try {
       if (!try_read_header()) fail();
       read_header_facts(options);
+      scale_by(options);
     } catch (...) {
       jpeg_destroy_decompress(&decoder_);
       throw;
@@ -77,8 +80,7 @@ class JpegReader final : public LibraryJpeg {
 
   [[nodiscard]] std::int64_t working_bytes(bool) const override {
     const std::int64_t coefficients = header_.progressive ? coefficient_bytes() : 0;
-    const std::int64_t cmyk_row =
-        decoder_.out_color_space == JCS_CMYK ? 4 * std::int64_t{decoder_.image_width} : 0;
+    const std::int64_t cmyk_row = decoder_.out_color_space == JCS_CMYK ? 4 * header_.shape.width : 0;
     return coefficients + row_buffer_bytes() + cmyk_row + kReaderTableBytes;
   }
   // The library holds only a few rows, except for the coefficients of a progressive file.
@@ -178,6 +180,38 @@ class JpegReader final : public LibraryJpeg {
     check_header(header_.shape, options);
   }
 
+  void scale_by(const DecodeOptions& options) {
+    if (options.scale == kAutoScale) {
+      Shape upright = header_.shape;
+      if (options.orient) upright = oriented_shape(upright, header_.orientation);
+      const std::optional<Shape> least = options.least_size ? options.least_size(upright) : std::nullopt;
+      for (int scale = kMaxScale; least && scale > 1; scale /= 2) {
+        if ((upright.width + scale - 1) / scale >= least->width &&
+            (upright.height + scale - 1) / scale >= least->height)
+          return set_scale(scale);
+      }
+    } else if (options.scale > 1) {
+      set_scale(options.scale);
+    }
+  }
+
+  void set_scale(int scale) {
+    decoder_.scale_num = 1;
+    decoder_.scale_denom = static_cast<unsigned>(scale);
+    if (!try_size()) fail();
+    if (decoder_.output_width != (header_.shape.width + scale - 1) / scale)
+      throw Error(ErrorKind::input, "JPEG: lossless, which cannot be scaled; use --decode-scale 1");
+    header_.scale = scale;
+    header_.stored_width = std::exchange(header_.shape.width, decoder_.output_width);
+    header_.stored_height = std::exchange(header_.shape.height, decoder_.output_height);
+  }
+
+  bool try_size() {
+    if (setjmp(errors_.jump) != 0) return false;
+    jpeg_calc_output_dimensions(&decoder_);
+    return true;
+  }
+
   [[nodiscard]] std::span<const jpeg_component_info> components() const {
     return {decoder_.comp_info, static_cast<std::size_t>(decoder_.num_components)};
   }
@@ -195,15 +229,26 @@ class JpegReader final : public LibraryJpeg {
     return bytes;
   }
 
+  // The side of a component's blocks after the inverse DCT. Components with fewer samples than others have
+  // larger blocks if the image is scaled (jdmaster.c).
+  [[nodiscard]] std::int64_t block_side(const jpeg_component_info& component) const {
+#if JPEG_LIB_VERSION >= 70
+    return component.DCT_v_scaled_size;
+#else
+    return component.DCT_scaled_size;
+#endif
+  }
+
   // Per component, a row of blocks with sample rows above and below (jdmainct.c), and max_v_samp_factor
   // upsampled rows of the image (jdsample.c).
   [[nodiscard]] std::int64_t row_buffer_bytes() const {
+    const std::int64_t least_side = DCTSIZE / header_.scale;
     std::int64_t bytes = 0;
     for (const jpeg_component_info& component : components()) {
-      const std::int64_t columns =
-          rounded_up(std::int64_t{component.width_in_blocks} * DCTSIZE, kRowAlignment);
-      bytes += columns * component.v_samp_factor * (DCTSIZE + 2);
-      bytes += decoder_.max_v_samp_factor * rounded_up(decoder_.image_width + kRowAlignment, kRowAlignment);
+      const std::int64_t side = block_side(component);
+      const std::int64_t columns = rounded_up(component.width_in_blocks * side, kRowAlignment);
+      bytes += columns * component.v_samp_factor * (side / least_side) * (least_side + 2);
+      bytes += decoder_.max_v_samp_factor * rounded_up(header_.shape.width + kRowAlignment, kRowAlignment);
     }
     return bytes;
   }
@@ -217,7 +262,7 @@ class JpegReader final : public LibraryJpeg {
     if (decoder_.out_color_space == JCS_CMYK) {
       // libjpeg frees this row with the decoder.
       cmyk_row_ = static_cast<JSAMPLE*>((*decoder_.mem->alloc_large)(
-          reinterpret_cast<j_common_ptr>(&decoder_), JPOOL_IMAGE, std::size_t{decoder_.image_width} * 4));
+          reinterpret_cast<j_common_ptr>(&decoder_), JPOOL_IMAGE, std::size_t{decoder_.output_width} * 4));
     }
     return true;
   }
@@ -348,6 +393,8 @@ std::optional<BaselineScan> JpegReader::baseline() const {
   const std::optional<Sampling> sampling = sampling_of(components());
   if (!sampling) return std::nullopt;
   BaselineScan scan;
+  if (header_.scale == kMaxScale && (*sampling == Sampling::s422 || *sampling == Sampling::s440))
+    return std::nullopt;  // the library repeats their colours
   scan.width = decoder_.image_width;
   scan.height = decoder_.image_height;
   scan.sampling = *sampling;
@@ -363,6 +410,13 @@ std::optional<BaselineScan> JpegReader::baseline() const {
   }
   scan.restart_interval = decoder_.restart_interval;
   lay_out_mcus(scan);
+  scan.scale = header_.scale;
+  scan.width = header_.shape.width;
+  scan.height = header_.shape.height;
+  scan.mcu_width /= scan.scale;
+  scan.mcu_height /= scan.scale;
+  for (std::size_t c = 0; c < components().size(); ++c)
+    scan.component[c].side = static_cast<int>(block_side(components()[c]));
   scan.data = bytes_.last(unread_bytes());
   return scan;
 }

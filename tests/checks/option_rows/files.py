@@ -16,6 +16,11 @@ ROWS = [
         "--integers value, unit or range" in r.run("imgpipe signed.npy p.pgm").err and not r.there("p.pgm")),
     Row("--integers", "imgpipe signed.npy o.pfm --integers value --stages none", "floats of the value -2",
         lambda r: r.bytes("o.pfm").endswith(bytes([0, 0, 0, 192]) * 108)),
+    Row("--decode-scale", "imgpipe b.jpg o.png --decode-scale 2 --stages none", "48x32 of 96x64; refused for `a.png`",
+        lambda r: r.info("o.png")["width_pixels"] == 48 and "decoded at 48x32 (1/2 of 96x64)" in r.err and
+        r.run("imgpipe a.png p.png --decode-scale 2").code == 1 and not r.there("p.png")),
+    Row("--decode-scale", "imgpipe b.jpg o.png --decode-scale auto --stages resize:20x16", "decoded at 1/4: 24x16",
+        lambda r: "decoded at 24x16 (1/4 of 96x64)" in r.err and r.info("o.png")["width_pixels"] == 20),
     Row("--max-pixels", "imgpipe a.png o.png --max-pixels 3071", "refused: 64x48 are 3072 pixels",
         lambda r: "--max-pixels" in r.err and not r.there("o.png"), code=1),
     Row("--accept", "head -c -12 a.png >u.png; imgpipe u.png o.png --accept pillow",
