@@ -23,7 +23,7 @@ ImageSettings image_settings(const ProcessOptions& options) {
   settings.keep_metadata = options.output.keep_metadata;
   settings.decode = options.decode;
   settings.decode.max_bits = 32;
-  // Each of several results would need a size of its own.
+  // Each of several results would need another size.
   if (settings.also.empty()) settings.decode.least_size = least_decoded_size(options.stages.steps);
   settings.encode = options.output.encode;
   // With --name, create each output's directory just before its first byte.

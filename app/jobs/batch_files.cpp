@@ -13,12 +13,6 @@
 
 namespace imgpipe {
 
-std::vector<std::string> output_paths(const BatchFile& file) {
-  std::vector<std::string> paths{file.output};
-  for (const AlsoFile& also : file.also) paths.push_back(also.output);
-  return paths;
-}
-
 BatchFiles find_batch_files(const ProcessOptions& options) {
   BatchFiles found = search_inputs(options.input, &options.output);
   plan_outputs(options, found);

@@ -207,4 +207,10 @@ void plan_outputs(const ProcessOptions& options, BatchFiles& found) {
   OutputPlan(options, found).make();
 }
 
+std::vector<std::string> output_paths(const BatchFile& file) {
+  std::vector<std::string> paths{file.output};
+  for (const AlsoFile& also : file.also) paths.push_back(also.output);
+  return paths;
+}
+
 }  // namespace imgpipe

@@ -93,27 +93,28 @@ DecodeOptions read_decoding(const Parser& parser) {
 }
 
 std::vector<OptionRow> encoding_rows() {
-  return {{"Output", "format", "NAME", nullptr,
-           "Output format, if OUTPUT's extension does not determine it: " + joined(output_formats()) +
-               " (safetensors stores only tensors, npy also images). A conflicting extension is an error. "
-               "Without an extension, "
-               "OUTPUT is a file unless a "
-               "directory of that name exists. Outputs of a batch get this format's extension",
-           strings(output_formats())},
-          {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
-          {"Output", "png-level", "N", "1",
-           "PNG compression, 0..9: 0 stores pixels, each further level is smaller or equal, and slower. For "
-           "photographs use 1, or 7 to save up to 4% more. For drawings and text use 2, smaller than 1 in about "
-           "the same time; 7 and 9 are smaller still and many times slower. 1 uses Huffman codes, and matches "
-           "only where they save space; 2..9 use libdeflate"},
-          {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality",
-           choice_names(kWebpCodings)},
-          {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
-          {"Output", "tiff-compression", "NAME", "deflate",
-           "Compression of strips and tiles of a TIFF: none, deflate (by --png-level), lzw, packbits, zstd",
-           choice_names(kTiffPackings)},
-          {"Output", "tiff-tile", "N", "0",
-           "Write a TIFF in tiles of NxN pixels, N a multiple of 16; 0: in strips"}};
+  return {
+      {"Output", "format", "NAME", nullptr,
+       "Output format, if OUTPUT's extension does not determine it: " + joined(output_formats()) +
+           " (safetensors stores only tensors, npy also images). A conflicting extension is an error. "
+           "Without an extension, "
+           "OUTPUT is a file unless a "
+           "directory of that name exists. Outputs of a batch get this format's extension",
+       strings(output_formats())},
+      {"Output", "quality", "N", "90", "Quality of JPEG and of lossy WebP, 1..100"},
+      {"Output", "png-level", "N", "1",
+       "PNG compression, 0..9: 0 stores pixels, each further level is smaller or equal, and slower. For "
+       "photographs use 1, or 7 to save up to 4% more. For drawings and text use 2, smaller than 1 in about "
+       "the same time; 7 and 9 are smaller still and many times slower. 1 uses Huffman codes, and matches "
+       "only where they save space; 2..9 use libdeflate"},
+      {"Output", "webp", "NAME", "lossless", "WebP: lossless, or lossy with --quality",
+       choice_names(kWebpCodings)},
+      {"Output", "webp-level", "N", "1", "WebP compression: 0 fastest, 9 smallest"},
+      {"Output", "tiff-compression", "NAME", "deflate",
+       "Compression of strips and tiles of a TIFF: none, deflate (by --png-level), lzw, packbits, zstd",
+       choice_names(kTiffPackings)},
+      {"Output", "tiff-tile", "N", "0",
+       "Write a TIFF in tiles of NxN pixels, N a multiple of 16; 0: in strips"}};
 }
 
 std::vector<OptionRow> replace_rows() {

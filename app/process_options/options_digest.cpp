@@ -75,6 +75,12 @@ std::string decode_scale_text(const DecodeOptions& decode) {
   return decode.scale == kAutoScale ? name + ":scale1" : name;
 }
 
+std::string stack_text(const StackOptions& stack) {
+  if (!stack.montage) return std::string(choice_name(stack.projection, kProjections));
+  const std::int64_t rows = stack.montage->rows;
+  return std::to_string(stack.montage->columns) + "x" + (rows > 0 ? std::to_string(rows) : "");
+}
+
 std::string options_affecting_output(const ProcessOptions& options, const std::optional<Format>& format) {
   const EncodeOptions& encode = options.output.encode;
   const auto writes = [&](Format one) { return !format || *format == one; };

@@ -81,7 +81,8 @@ std::vector<AlsoStages> read_also(const Parser& parser, const StagePresets& pres
 void split_channels(const std::string& channels, StageOptions& stages) {
   const std::string before = stages.steps.empty() ? "" : stages.list + ",";
   std::vector<AlsoStages> made;
-  for (const SplitChannel& channel : parse_choice("split", channels, kSplits)) {
+  const std::span<const SplitChannel> split = parse_choice("split", channels, kSplits);
+  for (const SplitChannel& channel : split) {
     const std::string name(channel.name);
     if (std::ranges::find(stages.also, name, &AlsoStages::name) != stages.also.end())
       usage("--also " + name + ": --split makes a result of this name");
@@ -359,12 +360,6 @@ void read_stack(const Parser& parser, ProcessOptions& options) {
 }
 
 }  // namespace
-
-std::string stack_text(const StackOptions& stack) {
-  if (!stack.montage) return std::string(choice_name(stack.projection, kProjections));
-  const std::int64_t rows = stack.montage->rows;
-  return std::to_string(stack.montage->columns) + "x" + (rows > 0 ? std::to_string(rows) : "");
-}
 
 ProcessOptions read_process_options(const Parser& parser) {
   ProcessOptions options;

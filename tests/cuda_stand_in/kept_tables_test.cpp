@@ -78,8 +78,8 @@ TEST_F(KeptTables, AreUploadedOnceWhileTheyExist) {
   for (int value = 3; value < 20; ++value) EXPECT_EQ(copies_in_run(*engine, filled(value)), 1U) << value;
 }
 
-// The copy of an image that this run does not use gives way, and the run itself does not fail.
-TEST_F(KeptTables, GiveWayToOtherMemory) {
+// The copy of an image that this run does not use is freed if its memory is needed.
+TEST_F(KeptTables, AreFreedForOtherMemory) {
   // Enough for the input, the output and one second image, each of 1.2 MB.
   const std::unique_ptr<Engine> engine = make_cuda_engine(0, 1, 4'500'000);
   const std::shared_ptr<const SecondImage> dark = filled(1), light = filled(2);

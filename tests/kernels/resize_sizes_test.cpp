@@ -11,7 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "kernels/resize/resize.h"
+#include "kernels/stage.h"
 #include "kernels/table/stage_parameters.h"
+#include "tests/support/stage_cases.h"
 
 namespace imgpipe::test::resize_sizes_test {
 namespace {

@@ -197,7 +197,7 @@ TEST(WriterMemory, IsAllocatedWithTheFirstRow) {
         peak_of([&] {
           (void)make_writer(choice.format, {5000, 4000, choice.channels, choice.sample}, choice.options);
         }),
-        64 << 10)
+        128 << 10)
         << format_info(choice.format).name;
   }
 }

@@ -356,7 +356,8 @@ TEST(Profile, RejectsFaultyProfiles) {
   const Bytes good = adobe_profile();
   EXPECT_EQ(profile_fault(good), "");
   EXPECT_EQ(profile_channels(good), 3);
-  EXPECT_EQ(profile_channels(make_profile("CMYK", {})), 0);
+  EXPECT_EQ(profile_channels(make_profile("CMYK", {})), 4);
+  EXPECT_EQ(profile_channels(make_profile("Lab ", {})), 0);
   EXPECT_EQ(profile_channels(make_profile("GRAY", {})), 1);
   for (std::size_t bytes = 0; bytes < good.size(); ++bytes)
     EXPECT_NE(profile_fault(std::span(good).first(bytes)), "") << bytes;

@@ -206,6 +206,10 @@ std::optional<Channels> after(const Stage& stage, const Channels& in) {
   if (stage.name == "colormap") return in.is_color ? std::nullopt : std::optional(Channels{true, false});
   if (stage.name == "saturation" || stage.name == "whitebalance")
     return in.is_color ? std::optional(in) : std::nullopt;
+  // Appends a grey image.
+  if (stage.name == "append")
+    return in.is_color && in.has_alpha ? std::nullopt
+                                       : std::optional(Channels{in.is_color || in.has_alpha, !in.has_alpha});
   if (stage.name == "channel") return is_one ? std::nullopt : std::optional(Channels{});
   const bool is_rejected = in.has_alpha && stage.tensor != nullptr;
   return is_rejected ? std::nullopt : std::optional(in);

@@ -315,7 +315,7 @@ TEST(StepValues, EveryParameterIsComplete) {
       EXPECT_TRUE(i > 0 || !row.like_previous) << stage.name;
       switch (row.kind) {
         case Parameter::Kind::choice:
-          EXPECT_GE(row.words.size(), 2U) << stage.name << " " << row.name;
+          EXPECT_FALSE(row.words.empty()) << stage.name << " " << row.name;
           EXPECT_LT(row.preset, static_cast<std::int64_t>(row.words.size()));
           break;
         case Parameter::Kind::integer:

@@ -214,7 +214,7 @@ class JpegStripWriter final : public StripWriter {
   std::map<std::int64_t, WaitingStrip> waiting_;  // by number
   std::int64_t joined_ = 0;
   EncodedFile finished_;
-  bool has_encoded_scan_ = false;  // a device's, in place of strips
+  bool has_encoded_scan_ = false;  // a device's, instead of strips
 };
 
 }  // namespace

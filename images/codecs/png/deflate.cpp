@@ -259,10 +259,10 @@ std::int64_t StripDeflater::working_bytes(std::int64_t strip_bytes, int level) {
   std::int64_t state = 64;
   if (level == kHuffmanLevel)
     state += static_cast<std::int64_t>(sizeof(isal_zstream) + kLevelBufferBytes) +
-           repeats_working_bytes(strip_bytes);
+             repeats_working_bytes(strip_bytes);
   if (level > kHuffmanLevel)
     state += kFinderBytes +
-           (kLibraryLevels.at(static_cast<std::size_t>(level)) < 10 ? kFastBytes : kThoroughBytes);
+             (kLibraryLevels.at(static_cast<std::size_t>(level)) < 10 ? kFastBytes : kThoroughBytes);
   if (level >= kHuffmanLevel && strip_bytes >= static_cast<std::int64_t>(kMinPairStripBytes))
     state += sizeof(PairTable);
   // If the space is too small, it grows: the old space and a new one of up to twice the size coexist.
