@@ -21,7 +21,7 @@ BatchFiles find_batch_files(const ProcessOptions& options) {
     if (!options.reports.failed_file.empty()) {
       for (const BatchFile& file : found.files) found.names_of_all_shards.insert(file.name);
     }
-    keep_marked(found);
+    keep_shard(found, *options.shard);
   }
   if (options.output.update) determine_updates(options, found, true);
   found.made_with_other_options = check_replaceable_outputs(options, found);
@@ -46,10 +46,7 @@ BatchFiles find_tensor_inputs(const ProcessOptions& options) {
 
 BatchFiles find_inputs(const InputOptions& input, const std::optional<Shard>& shard) {
   BatchFiles found = search_inputs(input);
-  if (shard) {
-    mark_shard(found, *shard);
-    keep_marked(found);
-  }
+  if (shard) keep_shard(found, *shard);
   return found;
 }
 

@@ -43,7 +43,7 @@ struct BatchFiles {
   std::vector<std::string> unmatched;  // patterns that matched nothing, as lines for the user
   std::size_t other_shards = 0;        // files of other shards
   std::unordered_set<std::string> names_of_all_shards;  // with --failed-out
-  std::string shard_list;  // identifies the list of all shards; see mark_shard() (app/jobs/shard_balance.h)
+  std::string shard_list;  // identifies the list of all shards; see keep_shard() (app/jobs/shard_balance.h)
   bool list_is_empty = false;               // --files-from lists no names
   std::size_t results = 0;                  // inputs left out as results (app/jobs/existing_results.h)
   std::size_t made_with_other_options = 0;  // replaced outputs that were made with other options

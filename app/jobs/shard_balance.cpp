@@ -91,7 +91,7 @@ std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int part
   return part_of;
 }
 
-void mark_shard(BatchFiles& found, const Shard& shard) {
+void keep_shard(BatchFiles& found, const Shard& shard) {
   std::vector<BatchFile>& files = found.files;
   std::vector<bool> in_this_shard;
   if (shard.balance == Balance::hash) {
@@ -101,15 +101,15 @@ void mark_shard(BatchFiles& found, const Shard& shard) {
     found.shard_list = mark_of(list);
     in_this_shard = own_by_list(list, shard);
   }
+  std::vector<BatchFile> own;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (!in_this_shard[i]) continue;
     files[i].shard = shard.index;
     files[i].shards = shard.count;
+    own.push_back(std::move(files[i]));
   }
-}
-
-void keep_marked(BatchFiles& found) {
-  found.other_shards = std::erase_if(found.files, [](const BatchFile& file) { return file.shards == 0; });
+  found.other_shards = files.size() - own.size();
+  files = std::move(own);
 }
 
 }  // namespace imgpipe

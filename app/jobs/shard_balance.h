@@ -16,14 +16,13 @@ namespace imgpipe {
 // from 0.
 [[nodiscard]] std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int parts);
 
-// Sets BatchFile::shard and `shards` of the shard's own files. Every file is in exactly one shard:
+// Keeps the shard's own files in `found`, in order, and counts the others. Every file is in exactly one
+// shard:
 //   hash    by its name alone (belongs_to_shard()), independently of the other files
 //   count   in turn, sorted by name; the shards' numbers of files differ by at most one
 //   bytes   by parts_by_bytes(), equal sizes sorted by name; only regular files have a size
 // count and bytes need the same list in every process, in any order. `found.shard_list` identifies the list:
 // 16 hex digits of a hash of the names, for bytes also of the sizes; empty for hash.
-void mark_shard(BatchFiles& found, const Shard& shard);
-// Keeps only the marked files in `found`, in order, and counts the others.
-void keep_marked(BatchFiles& found);
+void keep_shard(BatchFiles& found, const Shard& shard);
 
 }  // namespace imgpipe

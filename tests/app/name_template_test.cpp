@@ -104,7 +104,7 @@ TEST(NameTemplate, WithoutATemplateNamesAreUnchanged) {
 }
 
 TEST(NameTemplate, InvalidTemplates) {
-  const std::string fields = "{dir}, {stem}, {ext}, {input_ext}, {parent}, {n}, {page}";
+  const std::string fields = "{dir}, {stem}, {ext}, {input_ext}, {parent}, {also}, {n}, {page}";
   EXPECT_EQ(rejection_of("{stme}.png"),
             "--name '{stme}.png': unknown field '{stme}'; did you mean stem? Must be one of " + fields);
   EXPECT_EQ(rejection_of("{x}.png"), "--name '{x}.png': unknown field '{x}'; must be one of " + fields);

@@ -146,8 +146,7 @@ class KeepShard : public testing::Test {
   [[nodiscard]] BatchFiles kept(const std::vector<BatchFile>& files, const Shard& shard) const {
     BatchFiles found;
     found.files = files;
-    mark_shard(found, shard);
-    keep_marked(found);
+    keep_shard(found, shard);
     EXPECT_EQ(found.files.size() + found.other_shards, files.size());
     return found;
   }

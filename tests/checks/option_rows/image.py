@@ -25,15 +25,15 @@ ROWS = [
         lambda r: r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth:border=reflect") and
         not r.same("o.ppm", "imgpipe a.png o.ppm --stages smooth")),
     Row("--also", "imgpipe a.png o.ppm --stages none --also g=gray --also s=resize:8x6",
-        "`o.g.ppm` and `o.s.ppm` are those of separate runs",
+        "two more results",
         lambda r: r.same("o.g.ppm", "imgpipe a.png o.ppm --stages gray") and
         r.same("o.s.ppm", "imgpipe a.png o.ppm --stages resize:8x6")),
     Row("--split", "imgpipe a.png o.pgm --split rgb", "`o.red.pgm`, `o.green.pgm` and `o.blue.pgm`",
         lambda r: not r.there("o.pgm") and
         all(r.same(f"o.{name}.pgm", f"imgpipe a.png o.pgm --stages channel:{name[0]}")
             for name in ("red", "green", "blue"))),
-    Row("--merge", "imgpipe a.png c.pgm --split rgb -q && imgpipe --merge c.red.pgm c.green.pgm c.blue.pgm o.ppm",
-        "the pixels of `a.png`",
+    Row("--merge", "imgpipe a.png c.pgm --split rgb -q && imgpipe --merge c.{red,green,blue}.pgm o.ppm",
+        "as `a.png`",
         lambda r: r.bytes("o.ppm")[-64 * 48 * 3:] ==
         (r.run("imgpipe a.png p.ppm --stages none"), r.bytes("p.ppm"))[1][-64 * 48 * 3:]),
     Row("--image", "imgpipe a.png o.pgm --image dark=a.png --stages subtract:dark,gray",
@@ -48,7 +48,7 @@ ROWS = [
     Row("--then", "imgpipe stack.tif o.pgm --stack max --then invert", "105, the inverse of the largest page",
         lambda r: set(r.bytes("o.pgm")[-20 * 10:]) == {105}),
     Row("--montage --cell", "imgpipe stack.tif o.pgm --montage 2x --cell 20x10 --background black",
-        "2x2 cells, the last black",
+        "2x2 cells",
         lambda r: r.bytes("o.pgm")[-40 * 20:] ==
         10 * bytes([50] * 20 + [100] * 20) + 10 * bytes([150] * 20 + [0] * 20)),
     Row("--background", "imgpipe stack.tif o.pgm --montage 2x --cell 20x10 --background gray", "the last cell is grey",
