@@ -47,7 +47,7 @@ class Completion : public testing::Test {
 };
 
 TEST_F(Completion, OffersOptions) {
-  EXPECT_EQ(offered("imgpipe in.png out.png --st"), (Words{"--stages", "--stretch"}));
+  EXPECT_EQ(offered("imgpipe in.png out.png --st"), (Words{"--stages", "--stretch", "--stack"}));
   EXPECT_EQ(offered("imgpipe bench --st"), (Words{"--stage", "--study"}));
   EXPECT_EQ(offered("imgpipe --no-"), (Words{"--no-orient", "--no-clobber", "--no-color"}));
   EXPECT_EQ(offered("imgpipe devices --"),

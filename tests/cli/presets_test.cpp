@@ -153,7 +153,7 @@ Arguments samples_of(const OptionRow& row) {
   Arguments samples = row.values;
   std::ranges::reverse(samples);
   for (const char* sample : {"gray,contrast:clip=0.50,smooth:gauss", "0.25", "7", "32", "512M", "*.\"p\\n[g]",
-                             "2-3", "cpu", "{stem}.{ext}", "dark=/d.png", "t=gray", "6x", "9x8"})
+                             "2-3", "cpu", "{stem}.{ext}", "dark=/d.png", "t=gray", "6x", "9x8", "white"})
     samples.emplace_back(sample);
   return samples;
 }

@@ -27,11 +27,10 @@ Parameters second_of(const Stage& first, const Parameters& both) {
 
 bool is_possible(const Stage& stage, const FrameType& type, Parameters parameters) {
   FrameType out = type;
-  if (stage.name == "icc") parameters = with_second_image(parameters, type);
+  parameters = with_second_image(parameters, type);
   if (parameters.image != nullptr && parameters.image->name == "same" && type.color_channels == 1)
     return false;
-  const bool fits =
-      stage.infer == nullptr || stage.infer(type, with_second_image(parameters, type), out).empty();
+  const bool fits = stage.infer == nullptr || stage.infer(type, parameters, out).empty();
   return fits && (stage.skip_reason == nullptr || stage.skip_reason(type, parameters).empty());
 }
 
