@@ -264,36 +264,6 @@ HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* en
   }
 }
 
-// Writes a block of fewer than 8x8 samples.
-void reduce_block(const BlockTarget& target, std::int16_t dc, std::span<const Coefficient> coefficients,
-                  std::uint8_t* samples) {
-  if (target.side == 1) {
-    *samples = mean_sample(dc, target.steps[0]);
-    return;
-  }
-  const std::int16_t first = dequantised(dc, target.steps[0]);
-  if (target.side == 4 && coefficients.empty()) {
-    for (int y = 0; y < 4; ++y) std::memset(samples + y * target.stride, constant_sample(first), 4);
-    return;
-  }
-  std::array<std::int16_t, kBlockSamples> values{};
-  values[0] = first;
-  const bool to_four = target.side == 4;
-  unsigned busy = 0;
-  for (const Coefficient c : coefficients) {
-    const auto position = static_cast<std::size_t>(place_of(c));
-    const std::size_t at = kZigzag[position], row = at / kBlockSide;
-    values[at] = dequantised(value_of(c), target.steps[position]);
-    if (to_four ? row != 0 && row != 4 : row % 2 != 0) busy |= 1U << at % kBlockSide;
-  }
-  constexpr unsigned kIgnoredByFour = 1U << 4, kIgnoredByTwo = 1U << 2 | 1U << 4 | 1U << 6;
-  if (to_four) {
-    reduced_dct<4>(values, busy & ~kIgnoredByFour, busy == 0, samples, target.stride);
-  } else {
-    reduced_dct<2>(values, busy & ~kIgnoredByTwo, false, samples, target.stride);
-  }
-}
-
 void reconstruct(std::span<const BlockTarget> targets, const BlockRun& run) {
   // Two batches alternate: vector loads right after the narrow stores to the same batch would stall.
   Batch batches[2];
@@ -310,10 +280,7 @@ void reconstruct(std::span<const BlockTarget> targets, const BlockRun& run) {
     const std::int16_t dc = dequantised(wrapped_16(sum), target->steps[0]);
     std::uint8_t* const samples = target->samples + mcu * target->mcu_step;
     const Coefficient* const end = run.coefficients + block.end;
-    if (target->side != kBlockSide) {
-      reduce_block(*target, wrapped_16(sum), {begin, end}, samples);
-      begin = end;
-    } else if (begin == end) {
+    if (begin == end) {
       fill_block(constant_sample(dc), samples, target->stride);
     } else {
       const std::size_t b = filled->count++;
