@@ -59,7 +59,7 @@ bool has_trim(std::span<const StageRequest> steps) {
 void refuse_trim(std::span<const StageRequest> steps) {
   if (has_trim(steps))
     throw Error(ErrorKind::usage,
-                "trim reads the pixels before the other stages run, which only imgpipe and "
+                "--stages: trim: reads the pixels before the other stages run, which only imgpipe and "
                 "run_directory() do; use crop here");
 }
 

@@ -196,7 +196,9 @@ std::int64_t CombineJob::read_group(HostView buffer, std::int64_t first, const W
   std::vector<std::vector<std::string>> warnings(errors.size());
   std::atomic<std::int64_t> claimed{0}, done{0};
   std::atomic<bool> failed{false};
-  const auto read_items = [&](int thread) {
+  std::atomic<std::size_t> used{0};  // fewer readers than threads may exist
+  const auto read_items = [&](int) {
+    ItemReader& reader = *readers_[used++];
     while (!failed) {
       std::int64_t slot = claimed++;
       if (slot >= group_) return;
@@ -204,8 +206,8 @@ std::int64_t CombineJob::read_group(HostView buffer, std::int64_t first, const W
         const std::optional<ImageItem> item = list_->next();
         if (!item) return;
         slot = item->number - of_pass_;
-        warnings[static_cast<std::size_t>(slot)] = readers_[static_cast<std::size_t>(thread)]->read(
-            *item, item_, first, buffer.rows(slot * rows, rows));
+        warnings[static_cast<std::size_t>(slot)] =
+            reader.read(*item, item_, first, buffer.rows(slot * rows, rows));
         ++done;
       } catch (...) {
         errors[static_cast<std::size_t>(slot)] = std::current_exception();

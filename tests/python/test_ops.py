@@ -22,7 +22,7 @@ def parameters_of(name):
 
 def number_in(rng, allowed):
     """A number of a range such as "0.01 to 100 with at most 6 decimals", and its text."""
-    least, most = re.match(r"([\d.]+) to ([\d.]+)", allowed).groups()
+    least, most = re.match(r"(-?[\d.]+) to ([\d.]+)", allowed).groups()
     if "decimals" not in allowed:
         return rng.randint(int(least), min(int(most), int(least) + 300))
     return rng.choice([float(least), float(most), round(rng.uniform(float(least), float(most)), rng.randint(0, 6)),

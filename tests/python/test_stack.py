@@ -128,8 +128,8 @@ def test_stages_before_and_after(tmp_path):
     pages = random_pages(np.random.default_rng(8), np.uint8, (12, 10, 1), 5)
     files, out = stack(tmp_path / "in", pages), tmp_path / "out.npy"
     run(files, out, "--stack", "max", "--stages", "invert,flip", "--then", "posterize:4", "-q")
-    before = np.stack([imgpipe.run(page, "invert,flip") for page in pages])
-    expect_equal(np.load(out), np.asarray(imgpipe.run(before.max(axis=0), "posterize:4")))
+    before = np.stack([imgpipe.run(page, "invert,flip")[0] for page in pages])
+    expect_equal(np.load(out), np.asarray(imgpipe.run(before.max(axis=0), "posterize:4")[0]))
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
@@ -143,7 +143,7 @@ def test_sum_of_floats_is_not_limited(tmp_path, dtype):
     expect_equal(np.asarray(imgpipe.read(tmp_path / "out.pfm")), exact)
     run(files, tmp_path / "half.npy", "--stack", "sum", "--then", "multiply:0.5,depth:float", "-q")
     limited = projected("sum", pages)
-    expect_equal(np.load(tmp_path / "half.npy"), np.asarray(imgpipe.run(limited, "multiply:0.5,depth:float")))
+    expect_equal(np.load(tmp_path / "half.npy"), np.asarray(imgpipe.run(limited, "multiply:0.5,depth:float")[0]))
 
 
 def test_stream(tmp_path):
@@ -168,7 +168,7 @@ def test_montage(tmp_path, dtype):
         columns = int(random.integers(1, 5))
         run(files, out, "--montage", f"{columns}x", "--cell", f"{width}x{height}", "--background", "black", "-q")
         rows = -(-len(pages) // columns)
-        cells = [np.asarray(imgpipe.run(page, f"resize:{width}x{height}:fit=contain:background=black"))
+        cells = [np.asarray(imgpipe.run(page, f"resize:{width}x{height}:fit=contain:background=black")[0])
                  for page in pages]
         expected = np.zeros((rows * height, columns * width, *cells[0].shape[2:]), dtype)
         if cells[0].shape[2:] in ((2,), (4,)):
