@@ -90,7 +90,7 @@ def digest_of(report):
     if writes("jpeg") or (writes("webp") and options["webp"] == "lossy"):
         values.append(("quality", options["quality"]))
     if writes("png") or (writes("tiff") and options["tiff_compression"] == "deflate"):
-        level = options["png_level"]
+        level = str(options["png_level"])
         values.append(("png-level", level + {"0": " stored", "1": ""}.get(level, " libdeflate")))
     if writes("webp"):
         values += [("webp", options["webp"]), ("webp-level", options["webp_level"])]
