@@ -49,8 +49,8 @@ class WideMedian {
   // The lines of a chunk, at most 20 KiB, stay in the L1 cache.
   static constexpr std::int64_t kChunk = 1024 / static_cast<std::int64_t>(sizeof(T));
   // Vectors may extend beyond the last column; what they read there has no effect.
-  static constexpr std::size_t kLine =
-      static_cast<std::size_t>(kChunk) + 2 * kMaxMedianRadius + 2 * HWY_MAX_BYTES / sizeof(T);
+  static constexpr std::size_t kLine = static_cast<std::size_t>(kChunk) + std::size_t{2} * kMaxMedianRadius +
+                                       std::size_t{2} * HWY_MAX_BYTES / sizeof(T);
 
   explicit WideMedian(int radius) : radius_(radius), side_(2 * radius + 1) {}
 
@@ -78,7 +78,7 @@ class WideMedian {
 
   HWY_NOINLINE void row(std::int64_t columns, T* out) {
     const D d;
-    for (std::int64_t x = 0; x < columns + 2 * radius_; x += lanes_of(d)) {
+    for (std::int64_t x = 0; x < columns + std::int64_t{2} * radius_; x += lanes_of(d)) {
       V least = hn::LoadU(d, lines_[0] + x);
       V most = least;
       for (int i = 1; i < side_; ++i) {

@@ -105,7 +105,7 @@ class LinearColumns {
   static constexpr std::int64_t kBlock = kBlockBytes / sizeof(Value), kSamples = kBlockBytes / sizeof(T);
   static constexpr int kMaxParts = 4;
   static constexpr std::int64_t kSpare = 2 * kBlock;  // too few columns for another attempt
-  static constexpr int kBlocks = HWY_MAX_BYTES >= 32 && !HWY_HAVE_SCALABLE ? 2 : 1;  // in a vector
+  static constexpr std::int64_t kBlocks = HWY_MAX_BYTES >= 32 && !HWY_HAVE_SCALABLE ? 2 : 1;  // in a vector
   using Lanes = hn::CappedTag<Value, kBlocks * kBlock>;
   using Bytes = hn::Repartition<std::uint8_t, Lanes>;
 
