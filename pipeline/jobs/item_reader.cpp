@@ -82,7 +82,7 @@ std::vector<std::string> ItemReader::read(const ImageItem& item, const ItemResul
     }
     return report.warnings;
   });
-  for (std::string& warning : warnings) warning = item.name + ": " + warning;
+  for (std::string& warning : warnings) warning.insert(0, item.name + ": ");
   return warnings;
 }
 

@@ -49,7 +49,7 @@ bool holds_stuffed(std::uint64_t word) {
 
 // All bytes may be stuffed. The first MCU may grow with its DC differences.
 std::int64_t max_joined_bytes(std::int64_t unstuffed) {
-  constexpr std::int64_t kMaxGrowth = 6 * 3;
+  constexpr std::int64_t kMaxGrowth = 18;  // three differences of up to 20 bits, and padding
   return 2 * (unstuffed + kMaxGrowth + std::int64_t{sizeof(std::uint64_t)});
 }
 
