@@ -65,7 +65,9 @@ class LateFunction {
 }  // namespace imgpipe
 
 // Declares a LateFunction with the name of the library's function.
+// NOLINTBEGIN(bugprone-macro-parentheses): a name, which cannot be in parentheses
 #define IMGPIPE_LATE(library, name)                       \
   inline constinit LateFunction<decltype(&::name)> name { \
     library, #name                                        \
   }
+// NOLINTEND(bugprone-macro-parentheses)
