@@ -88,11 +88,11 @@ class InputRun {
         is_single_(!options.pages || (options.pages->alone && options.stages.series_steps.empty())),
         choice_(options, factory),
         settings_(image_settings(options)) {
+    // The metadata of the first image, such as its position and time, does not describe a sheet.
+    if (options.stack && options.stack->montage) settings_.keep_metadata = false;
     input_.emplace(image_files(options, input_name(options.input.path)), settings_, page_request(options),
                    InputKind::any, prepare());
     input_->set_max_bytes(options.execution.memory_bytes);
-    // The metadata of the first image, such as its position and time, does not describe a sheet.
-    if (options.stack && options.stack->montage) settings_.keep_metadata = false;
     if (options.stack) input_->set_combined(combined_.emplace(combine_settings(options, format_)));
     facts_.options = &options;
     if (!options.reports.files.empty()) facts_.command = command_text();

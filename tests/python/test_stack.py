@@ -5,6 +5,7 @@ import subprocess
 
 import numpy as np
 import PIL.Image
+import PIL.PngImagePlugin
 import pytest
 
 import imgpipe
@@ -177,3 +178,16 @@ def test_montage(tmp_path, dtype):
             y, x = number // columns * height, number % columns * width
             expected[y:y + height, x:x + width] = cell
         expect_equal(np.load(out), expected)
+
+
+def test_only_a_projection_keeps_metadata(tmp_path):
+    pages = tmp_path / "pages"
+    pages.mkdir()
+    text = PIL.PngImagePlugin.PngInfo()
+    text.add_text("Comment", "of one page")
+    for number in range(2):
+        PIL.Image.new("L", (8, 6)).save(pages / f"{number}.png", pnginfo=text)
+    run(pages, tmp_path / "max.png", "--stack", "max", "-q")
+    run(pages, tmp_path / "sheet.png", "--montage", "2x", "--cell", "8x6", "-q")
+    assert PIL.Image.open(tmp_path / "max.png").info.get("Comment") == "of one page"
+    assert "Comment" not in PIL.Image.open(tmp_path / "sheet.png").info
