@@ -1,5 +1,5 @@
 // Functions of a shared library that is loaded when the first of them is called. The libraries of the
-// optional codecs load forty others, which takes three quarters of the program's start; few runs need them.
+// optional codecs load some thirty others, and few runs need them.
 #pragma once
 
 #include <atomic>
