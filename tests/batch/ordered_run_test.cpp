@@ -85,7 +85,8 @@ TEST(OrderedRun, ThreadsReuseTheSlotsThatTheyUsedLast) {
     HostThreads threads(count);
     const std::size_t slots = 2 * static_cast<std::size_t>(count);
     std::vector<int> user(slots, -1);
-    std::vector<int> freed_by(slots, -1);  // -1: in use, or not used yet
+    std::vector<std::atomic<int>> freed_by(slots);  // -1: in use, or not used yet
+    for (auto& thread : freed_by) thread = -1;
     std::vector<int> hot(static_cast<std::size_t>(count), 0);
     int next = 0;
     run_in_order(threads, slots,
