@@ -8,6 +8,7 @@
 #include "images/codecs/icc.h"
 #include "images/codecs/icc_transform.h"
 #include "images/error.h"
+#include "images/late_library.h"
 
 namespace imgpipe {
 
@@ -15,9 +16,25 @@ namespace imgpipe {
 
 namespace {
 
-using Context = std::unique_ptr<std::remove_pointer_t<cmsContext>, decltype(&cmsDeleteContext)>;
-using Profile = std::unique_ptr<void, decltype(&cmsCloseProfile)>;
-using Transform = std::unique_ptr<void, decltype(&cmsDeleteTransform)>;
+#ifdef IMGPIPE_LCMS2_FILE
+constinit LateLibrary library{IMGPIPE_LCMS2_FILE};
+#define IMGPIPE_LCMS2(name) IMGPIPE_LATE(library, name)
+#else  // a static library
+#define IMGPIPE_LCMS2(name) using ::name
+#endif
+IMGPIPE_LCMS2(cmsCloseProfile);
+IMGPIPE_LCMS2(cmsCreateContext);
+IMGPIPE_LCMS2(cmsCreateTransformTHR);
+IMGPIPE_LCMS2(cmsCreate_sRGBProfileTHR);
+IMGPIPE_LCMS2(cmsDeleteContext);
+IMGPIPE_LCMS2(cmsDeleteTransform);
+IMGPIPE_LCMS2(cmsDoTransform);
+IMGPIPE_LCMS2(cmsOpenProfileFromMemTHR);
+IMGPIPE_LCMS2(cmsSetLogErrorHandlerTHR);
+
+using Context = std::unique_ptr<std::remove_pointer_t<cmsContext>, decltype(cmsDeleteContext)&>;
+using Profile = std::unique_ptr<void, decltype(cmsCloseProfile)&>;
+using Transform = std::unique_ptr<void, decltype(cmsDeleteTransform)&>;
 
 void ignore_message(cmsContext, cmsUInt32Number, const char*) {}
 

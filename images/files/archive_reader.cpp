@@ -6,10 +6,8 @@
 #include <new>
 #include <utility>
 
-#include <archive.h>
-#include <archive_entry.h>
-
 #include "images/error.h"
+#include "images/files/archive_functions.h"
 #include "images/files/archive_locale.h"
 #include "images/text.h"
 
@@ -19,21 +17,24 @@ namespace {
 constexpr std::size_t kArchiveBlockBytes = std::size_t{1} << 18;
 
 struct ArchiveCloser {
-  void operator()(archive* opened) const { ::archive_read_free(opened); }
+  void operator()(archive* opened) const { late_archive::archive_read_free(opened); }
 };
 
 // For a compression without its library, libarchive would start an external program.
 void support_formats(archive* reader) {
-  ::archive_read_support_format_tar(reader);
-  if (::archive_zlib_version() != nullptr) ::archive_read_support_filter_gzip(reader);
-  if (::archive_bzlib_version() != nullptr) ::archive_read_support_filter_bzip2(reader);
-  if (::archive_liblzma_version() != nullptr) ::archive_read_support_filter_xz(reader);
-  if (::archive_libzstd_version() != nullptr) ::archive_read_support_filter_zstd(reader);
+  late_archive::archive_read_support_format_tar(reader);
+  if (late_archive::archive_zlib_version() != nullptr) late_archive::archive_read_support_filter_gzip(reader);
+  if (late_archive::archive_bzlib_version() != nullptr)
+    late_archive::archive_read_support_filter_bzip2(reader);
+  if (late_archive::archive_liblzma_version() != nullptr)
+    late_archive::archive_read_support_filter_xz(reader);
+  if (late_archive::archive_libzstd_version() != nullptr)
+    late_archive::archive_read_support_filter_zstd(reader);
 }
 
 std::string name_of(archive_entry* entry) {
-  const char* name = ::archive_entry_pathname(entry);
-  if (name == nullptr) name = ::archive_entry_pathname_utf8(entry);
+  const char* name = late_archive::archive_entry_pathname(entry);
+  if (name == nullptr) name = late_archive::archive_entry_pathname_utf8(entry);
   return name == nullptr ? "" : name;
 }
 
@@ -71,7 +72,7 @@ bool is_tar_header(std::span<const std::byte> block) {
 
 struct ArchiveReader::State {
   State(ByteSource bytes, ByteSkip over)
-      : source(std::move(bytes)), skip(std::move(over)), reader(::archive_read_new()) {
+      : source(std::move(bytes)), skip(std::move(over)), reader(late_archive::archive_read_new()) {
     if (reader == nullptr) throw std::bad_alloc();
     support_formats(reader.get());
   }
@@ -97,16 +98,17 @@ struct ArchiveReader::State {
 
   void open() {
     if (std::exchange(opened, true)) return;
-    if (::archive_read_open2(reader.get(), this, nullptr, read_block, skip_bytes, nullptr) != ARCHIVE_OK)
+    if (late_archive::archive_read_open2(reader.get(), this, nullptr, read_block, skip_bytes, nullptr) !=
+        ARCHIVE_OK)
       fail();
   }
 
   [[noreturn]] void fail() {
     broken = true;
     if (source_error) std::rethrow_exception(std::exchange(source_error, nullptr));
-    const char* text = ::archive_error_string(reader.get());
+    const char* text = late_archive::archive_error_string(reader.get());
     if (text == nullptr) text = "unknown error";
-    if (::archive_format(reader.get()) == 0)
+    if (late_archive::archive_format(reader.get()) == 0)
       throw Error(ErrorKind::input, "not a tar archive (" + printable(text) + ")");
     throw Error(ErrorKind::input, "damaged archive: " + printable(text));
   }
@@ -127,25 +129,26 @@ std::optional<ArchiveMember> ArchiveReader::next() {
   const ArchiveLocale locale;
   state_->open();
   ArchiveMember member;
-  member.header = {::archive_entry_new(), ::archive_entry_free};
+  member.header = {late_archive::archive_entry_new(),
+                   [](archive_entry* entry) { late_archive::archive_entry_free(entry); }};
   archive_entry* const entry = member.header.get();
   if (entry == nullptr) throw std::bad_alloc();
-  const int status = ::archive_read_next_header2(state_->reader.get(), entry);
+  const int status = late_archive::archive_read_next_header2(state_->reader.get(), entry);
   if (status == ARCHIVE_EOF) return std::nullopt;
   if (status != ARCHIVE_OK && status != ARCHIVE_WARN) state_->fail();
   member.name = name_of(entry);
-  if (const char* const target = ::archive_entry_hardlink(entry)) member.hard_link = target;
-  member.is_file = ::archive_entry_filetype(entry) == AE_IFREG && member.hard_link.empty();
-  if (member.is_file) member.size_bytes = ::archive_entry_size(entry);
-  member.is_sparse = ::archive_entry_sparse_count(entry) > 0;
-  if (::archive_filter_code(state_->reader.get(), 0) == ARCHIVE_FILTER_NONE)
-    member.data_offset = ::archive_filter_bytes(state_->reader.get(), 0);
+  if (const char* const target = late_archive::archive_entry_hardlink(entry)) member.hard_link = target;
+  member.is_file = late_archive::archive_entry_filetype(entry) == AE_IFREG && member.hard_link.empty();
+  if (member.is_file) member.size_bytes = late_archive::archive_entry_size(entry);
+  member.is_sparse = late_archive::archive_entry_sparse_count(entry) > 0;
+  if (late_archive::archive_filter_code(state_->reader.get(), 0) == ARCHIVE_FILTER_NONE)
+    member.data_offset = late_archive::archive_filter_bytes(state_->reader.get(), 0);
   return member;
 }
 
 std::size_t ArchiveReader::read(std::span<std::byte> buffer) {
   const ArchiveLocale locale;
-  const la_ssize_t got = ::archive_read_data(state_->reader.get(), buffer.data(), buffer.size());
+  const la_ssize_t got = late_archive::archive_read_data(state_->reader.get(), buffer.data(), buffer.size());
   if (got < 0) state_->fail();
   return static_cast<std::size_t>(got);
 }
@@ -188,7 +191,7 @@ std::string_view archive_ending(std::string_view name) {
 }
 
 std::string archive_version() {
-  return ::archive_version_string();
+  return late_archive::archive_version_string();
 }
 
 }  // namespace imgpipe

@@ -5,10 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <archive.h>
-#include <archive_entry.h>
-
 #include "images/error.h"
+#include "images/files/archive_functions.h"
 #include "images/files/archive_locale.h"
 #include "images/text.h"
 
@@ -19,19 +17,20 @@ constexpr int kTarRecordBytes = 10240;  // tar pads archives to 20 blocks
 constexpr int kRecordsAtOnce = 100;
 
 struct ArchiveEnder {
-  void operator()(archive* made) const { ::archive_write_free(made); }
+  void operator()(archive* made) const { late_archive::archive_write_free(made); }
 };
 
 }  // namespace
 
 struct ArchiveWriter::State {
   explicit State(std::function<void(std::span<const std::byte>)> bytes)
-      : sink(std::move(bytes)), writer(::archive_write_new()) {
+      : sink(std::move(bytes)), writer(late_archive::archive_write_new()) {
     if (writer == nullptr) throw std::bad_alloc();
-    ::archive_write_set_format_pax(writer.get());
-    ::archive_write_set_bytes_per_block(writer.get(), kRecordsAtOnce * kTarRecordBytes);
-    ::archive_write_set_bytes_in_last_block(writer.get(), kTarRecordBytes);
-    if (::archive_write_open(writer.get(), this, nullptr, write_block, nullptr) != ARCHIVE_OK) fail();
+    late_archive::archive_write_set_format_pax(writer.get());
+    late_archive::archive_write_set_bytes_per_block(writer.get(), kRecordsAtOnce * kTarRecordBytes);
+    late_archive::archive_write_set_bytes_in_last_block(writer.get(), kTarRecordBytes);
+    if (late_archive::archive_write_open(writer.get(), this, nullptr, write_block, nullptr) != ARCHIVE_OK)
+      fail();
   }
 
   // libarchive calls this, and exceptions must not pass through libarchive.
@@ -48,7 +47,7 @@ struct ArchiveWriter::State {
   }
 
   [[nodiscard]] std::string reason() const {
-    const char* text = ::archive_error_string(writer.get());
+    const char* text = late_archive::archive_error_string(writer.get());
     return text == nullptr ? "unknown error" : printable(text);
   }
 
@@ -72,7 +71,8 @@ ArchiveWriter::~ArchiveWriter() {
 }
 
 void ArchiveWriter::check(const ArchiveMember& member) {
-  if (::archive_entry_uid(member.header.get()) < 0 || ::archive_entry_gid(member.header.get()) < 0)
+  if (late_archive::archive_entry_uid(member.header.get()) < 0 ||
+      late_archive::archive_entry_gid(member.header.get()) < 0)
     throw Error(ErrorKind::input, "tar cannot store its header: the owner or group is negative");
 }
 
@@ -80,11 +80,11 @@ void ArchiveWriter::begin(const ArchiveMember& member) {
   check(member);
   const ArchiveLocale locale;
   archive_entry* const header = member.header.get();
-  ::archive_entry_copy_pathname(header, member.name.c_str());
-  if (!member.hard_link.empty()) ::archive_entry_copy_hardlink(header, member.hard_link.c_str());
-  ::archive_entry_set_size(header, member.size_bytes);
-  ::archive_entry_sparse_clear(header);
-  const int status = ::archive_write_header(state_->writer.get(), header);
+  late_archive::archive_entry_copy_pathname(header, member.name.c_str());
+  if (!member.hard_link.empty()) late_archive::archive_entry_copy_hardlink(header, member.hard_link.c_str());
+  late_archive::archive_entry_set_size(header, member.size_bytes);
+  late_archive::archive_entry_sparse_clear(header);
+  const int status = late_archive::archive_write_header(state_->writer.get(), header);
   if (state_->sink_error || status == ARCHIVE_FATAL) state_->fail();
   if (status == ARCHIVE_FAILED)
     throw Error(ErrorKind::input, "tar cannot store its header: " + state_->reason());
@@ -93,7 +93,7 @@ void ArchiveWriter::begin(const ArchiveMember& member) {
 void ArchiveWriter::append(std::span<const std::byte> data) {
   const ArchiveLocale locale;
   while (!data.empty()) {
-    const la_ssize_t taken = ::archive_write_data(state_->writer.get(), data.data(), data.size());
+    const la_ssize_t taken = late_archive::archive_write_data(state_->writer.get(), data.data(), data.size());
     if (taken < 0) state_->fail();
     if (taken == 0) throw Error(ErrorKind::output, "internal error: more data than the member's size");
     data = data.subspan(static_cast<std::size_t>(taken));
@@ -102,7 +102,7 @@ void ArchiveWriter::append(std::span<const std::byte> data) {
 
 void ArchiveWriter::close() {
   const ArchiveLocale locale;
-  if (::archive_write_close(state_->writer.get()) != ARCHIVE_OK) state_->fail();
+  if (late_archive::archive_write_close(state_->writer.get()) != ARCHIVE_OK) state_->fail();
 }
 
 }  // namespace imgpipe

@@ -194,7 +194,7 @@ TEST(Deflate, BytesDependOnlyOnStripAndLevel) {
     StripDeflater used(level);
     std::mt19937_64 random(static_cast<std::uint64_t>(level));
     for (std::uint64_t i = 0; i < (kSanitized ? 15 : 60); ++i) {
-      const Bytes strip = some_bytes(1000 + random() % (level <= 6 ? 600000 : 60000), i);
+      const Bytes strip = some_bytes(1000 + random() % (level <= 1 ? 600000 : 60000), i);
       const auto again = used.compress(strip, false);
       StripDeflater fresh(level);
       const auto expected = fresh.compress(strip, false);
@@ -260,7 +260,7 @@ TEST(PngWriter, LibpngReadsEveryLevelShapeAndContent) {
     if (kSanitized && level > 3 && level < 9) continue;  // libdeflate is not instrumented
     EncodeOptions options;
     options.png_level = level;
-    for (const Size& size : {Size{1, 1}, Size{3, 200}, Size{40001, 41}, Size{300007, 3}}) {
+    for (const Size& size : {Size{1, 1}, Size{3, 200}, Size{40001, 11}, Size{300007, 3}}) {
       for (int channels = 1; channels <= 4; ++channels) {
         if (size.width > 1000 && (channels + level) % (kSanitized ? 12 : 3) != 0) continue;
         for (const char* content : {"noise", "ramp", "constant"}) {

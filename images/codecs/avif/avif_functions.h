@@ -3,7 +3,7 @@
 
 #include <avif/avif.h>
 
-#include "images/codecs/late_library.h"
+#include "images/late_library.h"
 
 namespace imgpipe::late_avif {
 

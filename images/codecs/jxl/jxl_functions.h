@@ -3,7 +3,7 @@
 
 #include <jxl/decode.h>
 
-#include "images/codecs/late_library.h"
+#include "images/late_library.h"
 
 namespace imgpipe::late_jxl {
 

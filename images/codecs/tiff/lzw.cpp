@@ -3,8 +3,7 @@
 #include <limits>
 #include <utility>
 
-#include <tiffio.h>
-
+#include "images/codecs/tiff/tiff_functions.h"
 #include "images/codecs/tiff/tiff_handle.h"
 #include "images/error.h"
 
@@ -22,18 +21,19 @@ std::vector<std::byte> pack_lzw(std::span<const std::byte> data) {
   TIFF* const tiff = handle.get();
   const auto rows = static_cast<std::uint32_t>(data.size());
   // libtiff takes its input as non-const and modifies it only to swap bytes, which 8-bit samples do not need.
-  const bool done =
-      tiff != nullptr && TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 1) != 0 &&
-      TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, rows) != 0 &&
-      TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8) != 0 &&
-      TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) != 0 &&
-      TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_LZW) != 0 &&
-      TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows) != 0 &&
-      TIFFWriteBufferSetup(tiff, nullptr, kBufferBytes) != 0 &&
-      TIFFWriteEncodedStrip(tiff, 0, const_cast<std::byte*>(data.data()),
-                            static_cast<tmsize_t>(data.size())) == static_cast<tmsize_t>(data.size());
+  const bool done = tiff != nullptr && late_tiff::TIFFSetField(tiff, TIFFTAG_IMAGEWIDTH, 1) != 0 &&
+                    late_tiff::TIFFSetField(tiff, TIFFTAG_IMAGELENGTH, rows) != 0 &&
+                    late_tiff::TIFFSetField(tiff, TIFFTAG_BITSPERSAMPLE, 8) != 0 &&
+                    late_tiff::TIFFSetField(tiff, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK) != 0 &&
+                    late_tiff::TIFFSetField(tiff, TIFFTAG_COMPRESSION, COMPRESSION_LZW) != 0 &&
+                    late_tiff::TIFFSetField(tiff, TIFFTAG_ROWSPERSTRIP, rows) != 0 &&
+                    late_tiff::TIFFWriteBufferSetup(tiff, nullptr, kBufferBytes) != 0 &&
+                    late_tiff::TIFFWriteEncodedStrip(tiff, 0, const_cast<std::byte*>(data.data()),
+                                                     static_cast<tmsize_t>(data.size())) ==
+                        static_cast<tmsize_t>(data.size());
   if (!done) throw Error(ErrorKind::memory, "LZW: " + handle.take_error());
-  const std::uint64_t begin = TIFFGetStrileOffset(tiff, 0), bytes = TIFFGetStrileByteCount(tiff, 0);
+  const std::uint64_t begin = late_tiff::TIFFGetStrileOffset(tiff, 0),
+                      bytes = late_tiff::TIFFGetStrileByteCount(tiff, 0);
   file = std::move(handle.file());
   handle.file().clear();  // libtiff writes the rest of the file here when closed
   if (begin > file.size() || bytes > file.size() - begin || bytes == 0)

@@ -7,8 +7,7 @@
 #include <new>
 #include <utility>
 
-#include <tiffio.h>
-
+#include "images/codecs/tiff/tiff_functions.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -63,17 +62,17 @@ struct TiffHandle::Calls {
 };
 
 TiffHandle::TiffHandle(std::vector<std::byte> file, const char* mode) : file_(std::move(file)) {
-  TIFFOpenOptions* options = TIFFOpenOptionsAlloc();
+  TIFFOpenOptions* options = late_tiff::TIFFOpenOptionsAlloc();
   if (options == nullptr) throw std::bad_alloc();
-  TIFFOpenOptionsSetErrorHandlerExtR(options, Calls::on_error, this);
-  TIFFOpenOptionsSetWarningHandlerExtR(options, Calls::on_warning, this);
-  tiff_ = TIFFClientOpenExt("", mode, this, Calls::on_read, Calls::on_write, Calls::on_seek, Calls::on_close,
-                            Calls::on_size, nullptr, nullptr, options);
-  TIFFOpenOptionsFree(options);
+  late_tiff::TIFFOpenOptionsSetErrorHandlerExtR(options, Calls::on_error, this);
+  late_tiff::TIFFOpenOptionsSetWarningHandlerExtR(options, Calls::on_warning, this);
+  tiff_ = late_tiff::TIFFClientOpenExt("", mode, this, Calls::on_read, Calls::on_write, Calls::on_seek,
+                                       Calls::on_close, Calls::on_size, nullptr, nullptr, options);
+  late_tiff::TIFFOpenOptionsFree(options);
 }
 
 TiffHandle::~TiffHandle() {
-  if (tiff_ != nullptr) TIFFClose(tiff_);
+  if (tiff_ != nullptr) late_tiff::TIFFClose(tiff_);
 }
 
 std::string TiffHandle::take_error() {

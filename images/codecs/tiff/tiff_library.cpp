@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <tiffio.h>
-
 #include "images/codecs/sniff.h"
+#include "images/codecs/tiff/tiff_functions.h"
 #include "images/codecs/tiff/tiff_handle.h"
 #include "images/error.h"
 #include "images/text.h"
@@ -170,7 +169,7 @@ struct TiffLibrary::Handle {
   Handle(const TiffPage& page, std::int64_t chunk_rows, Sampling factors)
       : rows(chunk_rows), sampling(factors), library(make_file(page, chunk_rows, factors), "rm") {
     if (library.get() != nullptr && page.color == TiffColor::ycbcr)
-      TIFFSetField(library.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+      late_tiff::TIFFSetField(library.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
   }
 
   std::int64_t rows;
@@ -218,10 +217,10 @@ void TiffLibrary::unpack(std::span<const std::byte> data, std::int64_t rows, std
   }
   TiffHandle& library = handle_->library;
   // The library takes its input as non-const and modifies it only to reverse bits.
-  const bool done = library.get() != nullptr && TIFFStripSize64(library.get()) == out.size() &&
-                    TIFFReadFromUserBuffer(library.get(), 0, const_cast<std::byte*>(data.data()),
-                                           static_cast<tmsize_t>(data.size()), out.data(),
-                                           static_cast<tmsize_t>(out.size())) != 0;
+  const bool done = library.get() != nullptr && late_tiff::TIFFStripSize64(library.get()) == out.size() &&
+                    late_tiff::TIFFReadFromUserBuffer(library.get(), 0, const_cast<std::byte*>(data.data()),
+                                                      static_cast<tmsize_t>(data.size()), out.data(),
+                                                      static_cast<tmsize_t>(out.size())) != 0;
   std::string error = library.take_error();
   std::string warning = library.take_warning();
   if (!done) {
@@ -237,7 +236,7 @@ void TiffLibrary::unpack(std::span<const std::byte> data, std::int64_t rows, std
 
 std::string libtiff_version() {
   // "LIBTIFF, Version 4.5.0\nCopyright ..."
-  const std::string_view text = TIFFGetVersion();
+  const std::string_view text = late_tiff::TIFFGetVersion();
   const std::size_t at = text.find("Version ");
   if (at == std::string_view::npos) return "libtiff";
   const std::string_view version = text.substr(at + 8);
