@@ -5,7 +5,7 @@ set(imgpipe_include_directory ${CMAKE_INSTALL_INCLUDEDIR}/imgpipe)
 if(IMGPIPE_PROGRAM)
   install(TARGETS imgpipe RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT program)
   install(TARGETS imgpipe-bench RUNTIME DESTINATION ${imgpipe_libexec_directory} COMPONENT bench)
-  install(FILES README.md LICENSE CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
+  install(FILES README.md LICENSE CHANGELOG.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
   install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
           FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN schemas EXCLUDE)
   # The JSON Schemas of the program's output (docs/json.md).
@@ -64,3 +64,23 @@ install(FILES ${PROJECT_BINARY_DIR}/generated/imgpipe-config.cmake
         DESTINATION ${imgpipe_library_directory} COMPONENT dev)
 install(FILES images/libraries.cmake DESTINATION ${imgpipe_library_directory} RENAME imgpipe-libraries.cmake
         COMPONENT dev)
+
+# For pkg-config. The libraries are static, so its users link all of these.
+set(imgpipe_pc_requires libjpeg libpng zlib libwebp libzstd libisal libdeflate libhwy)
+foreach(library IN LISTS imgpipe_linked_libraries)
+  string(REGEX REPLACE "^(archive|avif|heif|jxl)$" "lib\\1" library ${library})
+  string(REGEX REPLACE "^tiff$" "libtiff-4" library ${library})
+  list(APPEND imgpipe_pc_requires ${library})
+endforeach()
+list(JOIN imgpipe_pc_requires ", " imgpipe_pc_requires)
+set(imgpipe_pc_libraries -pthread)
+if(imgpipe_late_files)
+  string(APPEND imgpipe_pc_libraries " -ldl")
+endif()
+if(imgpipe_has_cuda)
+  string(APPEND imgpipe_pc_libraries " ${CUDA_cudart_static_LIBRARY} -lrt -ldl")
+endif()
+set(imgpipe_pc_directory ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH imgpipe_prefix_from_pc ${imgpipe_pc_directory} ${CMAKE_INSTALL_PREFIX})
+configure_file(app/package/imgpipe.pc.in ${PROJECT_BINARY_DIR}/generated/imgpipe.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/generated/imgpipe.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT dev)

@@ -13,6 +13,20 @@ set(CPACK_IMGPIPE_SOURCE ${PROJECT_SOURCE_DIR})
 set(CPACK_IMGPIPE_DEBIAN ${PROJECT_BINARY_DIR}/generated/debian)
 set(CPACK_IMGPIPE_PROCESSOR ${CMAKE_SYSTEM_PROCESSOR})
 
+# ---- facts for the SBOM (sbom.cmake) ----------------------------------------------------------------
+set(CPACK_IMGPIPE_MULTIARCH ${CMAKE_LIBRARY_ARCHITECTURE})
+set(CPACK_IMGPIPE_LATE_FILES ${imgpipe_late_files})
+if(imgpipe_has_cuda)
+  set(CPACK_IMGPIPE_CUDA ${CUDAToolkit_VERSION})
+endif()
+foreach(header stb/stb_image.h hwy/highway.h spdlog/spdlog.h fmt/format.h nlohmann/json.hpp cxxopts.hpp toml++/toml.h)
+  unset(imgpipe_header)
+  find_file(imgpipe_header ${header} NO_CACHE)
+  if(imgpipe_header)
+    list(APPEND CPACK_IMGPIPE_HEADERS ${imgpipe_header})
+  endif()
+endforeach()
+
 # ---- additional files required by Debian's policy ---------------------------------------------------
 # Only .deb packages contain the components debian, debian_bench and debian_dev.
 set(imgpipe_debian_directory ${CPACK_IMGPIPE_DEBIAN})

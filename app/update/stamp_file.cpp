@@ -22,6 +22,7 @@
 #include "app/shard/shard.h"
 #include "images/error.h"
 #include "images/files/file_descriptor.h"
+#include "images/files/file_identity.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -158,6 +159,11 @@ void check_stamp_file(const std::string& path, Replace replace) {
     throw Error(
         ErrorKind::usage,
         printable(path) + ": not a regular file, but --update stores its records there; remove or rename it");
+  // Its lines would allow --update to replace files that imgpipe did not write.
+  if (may_be_planted(path))
+    throw Error(ErrorKind::output, printable(path) +
+                                       ": belongs to another user and is in a world-writable sticky "
+                                       "directory; remove it or name another OUTPUT");
   check_replaceable(path, text_refusal_reason(path, replace));
 }
 

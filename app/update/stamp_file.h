@@ -15,7 +15,8 @@ namespace imgpipe {
 inline constexpr std::string_view kStampFile = ".imgpipe-update.ndjson";
 [[nodiscard]] std::string stamp_file_in(const std::string& directory);
 
-// Throws Error(usage) if another file, which may not be replaced, has its name.
+// Throws Error(usage) if another file, which may not be replaced, has its name; Error(output) if another user
+// may have planted it.
 void check_stamp_file(const std::string& path, Replace replace);
 
 // Passes all stamps of a file to `take`, older stamps of an output first. A missing file has none. Lines that

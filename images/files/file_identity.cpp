@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace imgpipe {
 namespace {
@@ -80,6 +81,16 @@ std::optional<FileIdentity> file_identity(const std::string& path) {
   FileIdentity identity = identity_of(info);
   identity.below = below.lexically_normal().string();
   return identity;
+}
+
+bool may_be_planted(const fs::path& path) {
+  struct stat file {
+  }, directory{};
+  if (::lstat(path.c_str(), &file) != 0 || ::stat(parent_directory(path).c_str(), &directory) != 0)
+    return false;
+  constexpr mode_t kOpenToAll = S_ISVTX | S_IWOTH;
+  return (directory.st_mode & kOpenToAll) == kOpenToAll && file.st_uid != ::geteuid() &&
+         file.st_uid != directory.st_uid;
 }
 
 }  // namespace imgpipe

@@ -43,4 +43,9 @@ struct FileIdentity {
     std::filesystem::path path,
     const std::function<void(const std::filesystem::path& link)>& check = nullptr);
 
+// Returns whether another user may have put this link or file there, by the rule of Linux's
+// fs.protected_symlinks and fs.protected_regular (proc_sys_fs(5)): the directory is sticky and
+// world-writable, and neither this process's user nor the directory's owner owns the file.
+[[nodiscard]] bool may_be_planted(const std::filesystem::path& path);
+
 }  // namespace imgpipe

@@ -38,17 +38,9 @@ void check_descriptor(int fd) {
     throw Error(ErrorKind::output, "the descriptor is not open for writing");
 }
 
-// Applies the rule of Linux's fs.protected_symlinks (proc_sys_fs(5)): in a sticky world-writable directory, a
-// link is followed only if this process's user or the directory's owner owns it. The kernel does not apply it
-// when rename(2) replaces the target of a link.
+// The kernel does not apply fs.protected_symlinks when rename(2) replaces the target of a link.
 void check_link(const std::filesystem::path& link) {
-  struct stat of_link {
-  }, of_directory{};
-  const std::filesystem::path directory = link.has_parent_path() ? link.parent_path() : ".";
-  if (::lstat(link.c_str(), &of_link) != 0 || ::stat(directory.c_str(), &of_directory) != 0) return;
-  constexpr mode_t kOpenToAll = S_ISVTX | S_IWOTH;
-  const bool is_open_to_all = (of_directory.st_mode & kOpenToAll) == kOpenToAll;
-  if (is_open_to_all && of_link.st_uid != ::geteuid() && of_link.st_uid != of_directory.st_uid)
+  if (may_be_planted(link))
     throw Error(ErrorKind::output, "cannot follow the link " + printable(link.string()) +
                                        ": it belongs to another user and is in a world-writable sticky "
                                        "directory; remove it or name another file");

@@ -176,6 +176,18 @@ def variant_complaints(name, page, count, ladders):
             yield f"{name}: names no ladder `{ladder}`"
 
 
+def version_complaints(version, texts):
+    """CMakeLists.txt has the version; the few pages that repeat it say the same."""
+    short = ".".join(version.split(".")[:2])
+    repeats = [("CHANGELOG.md", r"\A# Changes\n+## (\S+)", version), ("README.md", r"^Status: (\S+)", version)]
+    repeats += [(name, r"find_package\(imgpipe ([\d.]+)", short)
+              for name in texts if "find_package(imgpipe " in texts[name]]
+    for name, pattern, wanted in repeats:
+        said = re.findall(pattern, texts[name], re.MULTILINE)
+        if set(said) != {wanted}:
+            yield f"{name}: names version {said}, CMakeLists.txt {version}"
+
+
 # ---- all of it ---------------------------------------------------------------------------------------
 
 def read(name):
@@ -225,6 +237,8 @@ def complaints(program):
     yield from missing_options("docs/options.md", pages["docs/options.md"], helps)
     yield from variant_complaints("docs/lab.md", pages["docs/lab.md"], *variants_of(program))
     yield from map_complaints(pages[MAP], files)
+    (version,) = re.findall(r"project\(imgpipe VERSION (\S+)", read("CMakeLists.txt"))
+    yield from version_complaints(version, {**pages, "examples": read("examples/library/CMakeLists.txt")})
     for name, page in pages.items():
         yield from link_complaints(name, page, files, pages)
     for name, page in manual.items():
@@ -261,6 +275,11 @@ def check():
         (lambda t: heading_complaints("x.cpp", t, pages), '// README "Top"; docs/a.md, "A b"', ['// README, "A b"']),
         (lambda t: variant_complaints("x", t, 12, {"hist", "hist16"}), "`hist`, `hist16`: 12 variants in all",
          ["`hist`, `hist16`: 13 variants in all", "`hist`, `hist16`", "`hist`: 12 variants in all"]),
+        (lambda t: version_complaints("1.2.3", {"CHANGELOG.md": "# Changes\n\n## 1.2.3\n## 1.2.2\n",
+                                                "README.md": t, "x": t}),
+         "Status: 1.2.3 x\nfind_package(imgpipe 1.2 R)\n",
+         ["find_package(imgpipe 1.2 R)\n", "Status: 1.2.4\nfind_package(imgpipe 1.2 R)",
+          "Status: 1.2.3\nfind_package(imgpipe 1.1 R)"]),
         (lambda t: column_complaints("x", t), "x" * 120 + "\n" + "é" * 120, ["x" * 121]),
         (lambda t: size_complaints(len(t)), "x" * 9000, ["x" * 8191, "x" * 10241]),
     ]

@@ -4,7 +4,8 @@
 #   library.sh BUILD [CMAKE OPTION...]
 #
 # Installs BUILD into a temporary directory, compiles all installed headers there, builds examples/library with
-# find_package(imgpipe), and compares its output with the installed program's, sample for sample.
+# find_package(imgpipe), and compares its output with the installed program's, sample for sample. Builds one example by
+# pkg-config too.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
@@ -32,6 +33,21 @@ for folder in "$source"/{images,kernels,pipeline} "$build/"; do
   fi
 done
 
+# pkg-config's flags give the same program.
+by_pkg_config=
+if command -v pkg-config >/dev/null; then
+  by_pkg_config=$work/by_pkg_config
+  PKG_CONFIG_PATH=$(find "$work/prefix" -name imgpipe.pc -printf '%h')
+  export PKG_CONFIG_PATH
+  version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$build/CMakeCache.txt")
+  [ "$(pkg-config --modversion imgpipe)" = "$version" ] ||
+    { echo "library: imgpipe.pc has another version" >&2; exit 1; }
+  # shellcheck disable=SC2046
+  g++ -std=c++20 -O1 "$work/source/main.cpp" -o "$by_pkg_config" $(pkg-config --cflags --libs imgpipe)
+else
+  echo "library: SKIPPED: pkg-config is not installed"
+fi
+
 program=$work/prefix/bin/imgpipe example=$work/build/library_example
 cd "$work"
 "$program" synth 8.png --pattern photo --size 333x251 -q
@@ -40,6 +56,10 @@ for input in 8 16; do
   for ending in png tif; do
     "$program" $input.png program.$ending --metadata strip --overwrite >program.txt
     "$example" $input.png example.$ending >example.txt
+    if [ -n "$by_pkg_config" ]; then
+      "$by_pkg_config" $input.png pkg_config.$ending >/dev/null
+      cmp example.$ending pkg_config.$ending
+    fi
     # The program's mark names the input; piping removes the name, because a stream has a plain mark.
     for maker in program example; do
       "$program" - - --stages none --format ppm -q <$maker.$ending >$maker.ppm

@@ -12,6 +12,37 @@ build=$(cd "$1" && pwd)
 skip() { echo "package: SKIPPED: $*"; exit 77; }
 fail() { echo "package: $*" >&2; exit 1; }
 
+# Fails if a program is less hardened than a package of this release, by its ELF headers and dpkg-buildflags(1).
+hardened() { # PROGRAM
+  local facts symbols command compiler macros flag level least
+  facts=$(readelf -Whld "$1") symbols=$(readelf -W --dyn-syms "$1")
+  grep -q 'Flags:.* PIE' <<<"$facts" || fail "$1: not position-independent"
+  grep -q 'BIND_NOW' <<<"$facts" || fail "$1: without immediate binding"
+  grep -q 'GNU_RELRO' <<<"$facts" || fail "$1: without read-only relocations"
+  grep -qE 'GNU_STACK .* RW +0x' <<<"$facts" || fail "$1: has an executable stack"
+  ! grep -qE '\((RPATH|RUNPATH)\)' <<<"$facts" || fail "$1: has a run path"
+  grep -q ' __stack_chk_fail@' <<<"$symbols" || fail "$1: without stack protector"
+  grep -q '_chk@GLIBC' <<<"${symbols//__stack_chk_fail@/}" || fail "$1: calls no fortified function"
+  command=$(grep -m1 -E '"command": .*imgpipe_app' "$build/compile_commands.json")
+  compiler=$(sed -n 's/^CMAKE_CXX_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+  macros=$("$compiler" -O2 -dM -E -x c++ /dev/null)
+  for flag in $(dpkg-buildflags --get CPPFLAGS) $(dpkg-buildflags --get CXXFLAGS); do
+    case $flag in
+      -D_FORTIFY_SOURCE=*)
+        least=${flag#*=}
+        level=$(grep -oE -- '-D_FORTIFY_SOURCE=[0-9]' <<<"$command" | tail -1)
+        [ -n "$level" ] || level=$(sed -n 's/^#define _FORTIFY_SOURCE /=/p' <<<"$macros")
+        ((${level#*=} >= least)) || fail "$1: _FORTIFY_SOURCE is ${level#*=}; configure with CXXFLAGS=$flag"
+        ;;
+      -fstack-protector* | -fstack-clash-protection | -fcf-protection* | -mbranch-protection*)
+        grep -qF -- " $flag" <<<"$command" ||
+          "$compiler" -Q --help=common,target | grep -qE -- "^ *${flag%%=*}[ =].*(enabled|full|standard)" ||
+          fail "$1: compiled without $flag; configure with CXXFLAGS=$flag"
+        ;;
+    esac
+  done
+}
+
 command -v dpkg-shlibdeps >/dev/null || skip "dpkg-shlibdeps is not installed (dpkg-dev)"
 rm -rf "$build/packages"
 (umask 077 && cpack --config "$build/CPackConfig.cmake" >"$build/cpack.log") ||
@@ -33,6 +64,11 @@ contents=$(dpkg-deb -c "$package")
 for file in "${lab[@]}"; do
   ! grep -q " \./usr/$file\$" <<<"$contents" || fail "usr/$file is in imgpipe"
 done
+# The SBOM names every dependency.
+sbom=$(dpkg-deb --fsys-tarfile "$package" | tar -xO ./usr/share/doc/imgpipe/imgpipe.cdx.json)
+for name in $(sed 's/([^)]*)//g; s/,/ /g' <<<"$depends"); do
+  grep -qF "\"name\": \"$name\"" <<<"$sbom" || fail "the SBOM lacks $name"
+done
 for file in bin/imgpipe share/doc/imgpipe/{copyright,README.md,LICENSE,changelog.Debian.gz,docs/options.md}; do
   grep -q " \./usr/$file\$" <<<"$contents" || fail "usr/$file is not in it"
 done
@@ -51,6 +87,7 @@ of_the_lab='#include "|lab/kernels/|libnvjpeg|libnpp'
 unpacked=$(mktemp -d "$build/unpacked.XXXXXX")
 dpkg-deb -x "$package" "$unpacked"
 dpkg-deb -x "$bench" "$unpacked"
+for file in "$unpacked"/usr/{bin/imgpipe,libexec/imgpipe/imgpipe-bench}; do hardened "$file"; done
 found=$(grep -aoE "$of_the_lab" "$unpacked/usr/bin/imgpipe" | sort -u || true)
 grep -qaE "$of_the_lab" "$unpacked/usr/libexec/imgpipe/imgpipe-bench" || fail "imgpipe-bench has no sources"
 rm -rf --one-file-system "$unpacked"

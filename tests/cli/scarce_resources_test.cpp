@@ -23,6 +23,7 @@
 #include "tests/support/psd_file.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/test_paths.h"
+#include "tests/support/tiff_file.h"
 #include "tests/support/webp_file.h"
 
 namespace imgpipe::test::scarce_resources_test {
@@ -187,6 +188,30 @@ TEST_F(ScarceResources, ImageWithLittleMemoryIsCorrectOrReportsWhy) {
         EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
       }
     }
+  }
+}
+
+// Each stack needs several descriptors. Without one, its pages fail with a line; a later run makes the rest.
+TEST_F(ScarceResources, StacksWithFewDescriptorsAreCompleteOrReported) {
+  constexpr int kPages = 4, kStacks = 6;
+  const TiffKind kind{.width = 16, .height = 16};
+  fs::create_directories(file("stacks"));
+  for (int i = 0; i < kStacks; ++i)
+    save(file("stacks/" + std::to_string(i) + ".tif"),
+         make_tiff_stack(std::vector<TiffPageSource>(kPages, {kind, Values(256, i)})));
+  const std::string arguments = "stacks out/ -q --pages all --format png --jobs 8 --stages invert";
+  ASSERT_EQ(limited("-n 1024", arguments), 0) << load_text(file("err.txt"));
+  fs::rename(file("out"), file("whole"));
+  for (const int descriptors : {12, 14, 18, 24}) {  // bash itself needs 11
+    SCOPED_TRACE(descriptors);
+    const int code = limited("-n " + std::to_string(descriptors), arguments);
+    EXPECT_TRUE(code == 0 || code == 1 || code == 4) << code;
+    EXPECT_EQ(code == 0, load_text(file("err.txt")).empty()) << load_text(file("err.txt"));
+    fs::create_directories(file("out"));
+    for (const fs::path& path : files_below(file("out")))
+      EXPECT_EQ(load(path), load(file("whole") / path.filename()));
+    EXPECT_EQ(bash("\"$I\" " + arguments + " --skip-existing"), 0);
+    EXPECT_EQ(files_below(file("out")).size(), static_cast<std::size_t>(kStacks * kPages));
   }
 }
 
