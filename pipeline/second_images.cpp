@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "images/formats/codec_table.h"
 #include "images/formats/pending_input.h"
 #include "images/image.h"
 #include "images/memory/available_memory.h"
@@ -51,6 +52,7 @@ class Loading {
     decode_.max_bits = 32;
     decode_.bands.clear();
     decode_.colors_only = false;
+    decode_.bands_of_page.reset();
     for (const NamedImage& one : options.named) {
       if (std::ranges::count(options.named, one.name, &NamedImage::name) > 1)
         throw Error(ErrorKind::usage, "--image: " + printable(one.name) + " is given twice");
@@ -83,6 +85,7 @@ class Loading {
   std::shared_ptr<const SecondImage> read(const NamedImage& source) {
     return naming(printable(source.path), [&] {
       const InputFile file = open_input(source.path, decode_, InputKind::any);
+      if (options_.decode.bands_of_page) check_bands_of(file);
       const std::unique_ptr<Reader> reader = open_reader(file, decode_);
       check_available(2 * reader->header().shape.bytes() + reader->working_bytes(true));
       Image image(reader->header().shape);
@@ -103,6 +106,17 @@ class Loading {
       const Plan plan = make_plan(steps, image.shape(), false, decode_.max_pixels);
       return make_second_image(source.name, runner.run(image.untyped_view(), plan).pixels);
     });
+  }
+
+  // The step runs on one band at a time.
+  static void check_bands_of(const InputFile& file) {
+    const Codec* const codec = codec_by_content(file.bytes());
+    if (codec == nullptr || !codec->selects_bands || !file.is_whole()) return;
+    const FileDetails details = codec->describe(file.bytes());
+    if (!details.bands_needed.empty())
+      throw Error(ErrorKind::usage, "has " + std::to_string(details.channels) +
+                                        " bands, but each band of --bands all needs the same second image "
+                                        "of one band; make it with --bands N");
   }
 
   const SecondImageOptions& options_;

@@ -36,7 +36,8 @@ LogSubject subject_of(const std::string& reason, const BatchFile& file) {
 
 std::string BatchFailure::reason() const {
   if (about == About::neither) return *reason_alone;
-  const char* const between = reason_alone->starts_with("page ") ? ", " : ": ";
+  const char* const between =
+      reason_alone->starts_with("page ") || reason_alone->starts_with("band ") ? ", " : ": ";
   return printable(about == About::input ? file->input : file->output) + between + *reason_alone;
 }
 

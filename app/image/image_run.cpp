@@ -196,6 +196,7 @@ class InputRun {
     facts_.pages->first = input_->range().first;
     facts_.pages->last = input_->range().last;
     facts_.pages->stack = input_->makes_stack();
+    facts_.pages->unit = input_->page_unit();
   }
 
   // Runs the passes over all pages that find the ranges of range=series.
@@ -363,9 +364,9 @@ class InputRun {
     std::string name = input_name(std::filesystem::path(options_.input.path).filename().string());
     if (!is_single_) {
       const PageFacts& facts = *facts_.pages;
-      name += input_->is_stream()
-                  ? ", images from " + std::to_string(facts.first)
-                  : ", pages " + std::to_string(facts.first) + "-" + std::to_string(facts.last);
+      name += input_->is_stream() ? ", images from " + std::to_string(facts.first)
+                                  : ", " + std::string(facts.unit) + "s " + std::to_string(facts.first) +
+                                        "-" + std::to_string(facts.last);
     }
     HistogramPair pair = histogram_pair(name, item.outcome, entry.ranges);
     if (histogram_) return add_counts(*histogram_, pair, item.number);

@@ -52,6 +52,8 @@ std::vector<std::string> names_of_inputs(const InputOptions& input) {
 
 void refuse_options(const ProcessOptions& options) {
   const std::pair<bool, const char*> rows[] = {
+      {options.decode.bands_of_page.has_value(),
+       "--bands all: not supported for images in archives; extract them first"},
       {options.pages.has_value(), "--pages: not supported for images in archives; extract them first"},
       {!options.stages.also.empty(), "--also: not supported for images in archives; extract them first"},
       {options.output.is_tensor,

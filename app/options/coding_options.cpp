@@ -12,14 +12,14 @@
 
 namespace imgpipe {
 
-std::vector<OptionRow> decoding_rows() {
-  return {
+std::vector<OptionRow> decoding_rows(bool all_bands) {
+  std::vector<OptionRow> rows{
       {"Input",
        "bands",
        "LIST",
        nullptr,
-       "Bands of a TIFF, counted from 1: one as grey, three as RGB in that order (4,3,2), or color: the "
-       "colours and alpha only. By default, an image whose bands cannot all be preserved is rejected",
+       "Bands of a TIFF, counted from 1. By default, an image whose bands cannot all be preserved is "
+       "rejected. One: as grey; three: as RGB in that order (4,3,2); color: the colours and alpha only",
        {std::string(kColorBands)}},
       {"Input", "integers", "RULE", nullptr,
        "Signed integers and those of 32 bits, in a TIFF or NPY: value (floats of the same value), unit "
@@ -38,6 +38,11 @@ std::vector<OptionRow> decoding_rows() {
        "stb: stb_image and stb_image_write for every file that they support",
        choice_names(kCodecs)},
   };
+  if (all_bands) {
+    rows.front().help += "; all: each band as a grey image, written as the bands of one TIFF";
+    rows.front().values.emplace_back(kAllBands);
+  }
+  return rows;
 }
 
 std::vector<OptionRow> scale_rows() {
@@ -50,11 +55,15 @@ std::vector<OptionRow> scale_rows() {
 
 namespace {
 
-// Parses "color", or one or three numbers: "4,3,2".
+// Parses "color", "all", or one or three numbers: "4,3,2".
 void parse_bands(const std::string& text, DecodeOptions& decode) {
   constexpr std::int64_t kMaxBands = 64;
   if (text == kColorBands) {
     decode.colors_only = true;
+    return;
+  }
+  if (text == kAllBands) {
+    decode.bands_of_page = 0;
     return;
   }
   for (std::string_view rest = text;;) {

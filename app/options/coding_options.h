@@ -24,11 +24,12 @@ inline constexpr Choices<IntegerRule, 3> kIntegerRules{
 // --decode-scale; for auto, the rule is scale1 (pipeline/decode_scale.h).
 inline constexpr Choices<int, 5> kDecodeScales{
     {{"auto", kAutoScale}, {"1", 1}, {"2", 2}, {"4", 4}, {"8", 8}}};
-// Value of --bands, in addition to numbers.
-inline constexpr std::string_view kColorBands = "color";
+// Values of --bands, in addition to numbers.
+inline constexpr std::string_view kColorBands = "color", kAllBands = "all";
 
-// --bands, --integers, --max-pixels, --accept, --lenient, --no-orient, --codec.
-[[nodiscard]] std::vector<OptionRow> decoding_rows();
+// --bands, --integers, --max-pixels, --accept, --lenient, --no-orient, --codec. `all_bands`: --bands accepts
+// all.
+[[nodiscard]] std::vector<OptionRow> decoding_rows(bool all_bands = false);
 // --decode-scale.
 [[nodiscard]] std::vector<OptionRow> scale_rows();
 // Reads the decoding options that the command has.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <string_view>
 
 #include "app/log.h"
 
@@ -14,6 +15,10 @@ namespace {
 std::size_t count_of(const PageRange& range) {
   const bool is_endless = range.last == std::numeric_limits<std::int64_t>::max();
   return is_endless ? 0 : static_cast<std::size_t>(range.count());
+}
+
+std::string_view unit_of(const InputJob& input) {
+  return input.page_unit() == std::string_view("band") ? "bands" : "pages";
 }
 
 double seconds_since(Timeline::Clock::time_point then) {
@@ -35,7 +40,7 @@ PagesProgress::PagesProgress(const InputJob& input, bool quiet, std::size_t pass
 void PagesProgress::begin_pass() {
   ++pass_number_;
   pass_start_ = Timeline::Clock::now();
-  pass_ = {.total = count_of(input_.range()), .unit = "pages"};
+  pass_ = {.total = count_of(input_.range()), .unit = unit_of(input_)};
   if (passes_ > 1) pass_.pass = "pass " + std::to_string(pass_number_) + " of " + std::to_string(passes_);
   show();
 }
@@ -64,11 +69,13 @@ void PagesProgress::show() {
 
 void PagesProgress::set_signal_line() {
   if (quiet_) return;
-  const RunCounts counts{
-      .total = count_of(input_.range()), .done = written_, .seconds = seconds_since(start_), .unit = "pages"};
+  const RunCounts counts{.total = count_of(input_.range()),
+                         .done = written_,
+                         .seconds = seconds_since(start_),
+                         .unit = unit_of(input_)};
   std::string text = "stopped by a signal: " + std::to_string(written_);
   if (counts.total > 0) text += " of " + std::to_string(counts.total);
-  text += " pages finished";
+  text += " " + std::string(counts.unit) + " finished";
   if (input_.makes_stack()) text += "; OUTPUT was not written because it is incomplete";
   const bool has_bar = Progress::style_for_stderr(true) == Progress::Way::bar;
   signal_line_.set((has_bar ? "\r\x1b[K" : "") + summary_line(text, counts));

@@ -61,6 +61,10 @@ std::string pages_text(const PageSelection& pages) {
 }
 
 std::string bands_text(const DecodeOptions& decode) {
+  if (decode.bands_of_page) {
+    const std::int64_t page = *decode.bands_of_page;
+    return std::string(kAllBands) + (page == 0 ? "" : " of page " + std::to_string(page + 1));
+  }
   std::string text = decode.colors_only ? std::string(kColorBands) : "";
   for (const int band : decode.bands) text += (text.empty() ? "" : ",") + std::to_string(band);
   return text;

@@ -11,6 +11,7 @@
 #include "app/options/option_parser.h"
 #include "app/options/range_file.h"
 #include "app/options/sizes.h"
+#include "app/process_options/band_options.h"
 #include "app/standard_streams.h"
 #include "images/files/file.h"
 #include "images/text.h"
@@ -370,7 +371,9 @@ ProcessOptions read_process_options(const Parser& parser) {
     options.output.is_positional = !parser.has_option("output") && !parser.has("tensor");
     paths.pop_back();
   }
-  const bool takes_all = parser.has("merge") || parser.has("split");  // the default stages change colours
+  options.decode = read_decoding(parser);
+  // The default stages change colours.
+  const bool takes_all = parser.has("merge") || parser.has("split") || options.decode.bands_of_page;
   options.stages = read_stages(parser, "stages", takes_all ? kNoStages : kDefaultStages);
   options.input = read_input(parser);
   if (parser.has("merge") && !parser.given().only_writes_preset()) merge_inputs(paths, options.stages);
@@ -383,6 +386,7 @@ ProcessOptions read_process_options(const Parser& parser) {
   options.batch_options = batch_options_on_command_line(parser);
   check_stdin(parser, options.input);
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
+  read_all_bands(parser, options);
   read_stack(parser, options);
   if (!options.stages.series_steps.empty() && !options.pages)
     usage("--stages: contrast: range=series needs several pages; add --pages all or --pages A-B");
@@ -393,7 +397,6 @@ ProcessOptions read_process_options(const Parser& parser) {
     options.device_memory_bytes = parse_memory(parser.text("device-memory"), "device-memory", 1);
   options.fuse = parser.has("fuse");
   read_reports(parser, options.reports);
-  options.decode = read_decoding(parser);
   options.output.format = read_format(parser);
   options.output.encode = read_encoding(parser);
   options.output.encode.codec = options.decode.codec;

@@ -148,7 +148,7 @@ std::vector<OptionRow> process_rows() {
     rows.push_back({"Processing", option.name.c_str(), option.value.c_str(), option.preset.c_str(),
                     option.help, option.values});
   add_rows(rows, action_rows());
-  add_rows(rows, decoding_rows());
+  add_rows(rows, decoding_rows(true));
   add_rows(rows, scale_rows());
   add_rows(rows, {{"Output", "o,output", "PATH", nullptr,
                    "OUTPUT as an option; all other arguments are then INPUT"},

@@ -15,6 +15,9 @@ std::string tensor_names_file(const OutputOptions& output) {
 }
 
 void check_output_holds(const ProcessOptions& options, Format format, const std::string& output) {
+  if (options.decode.bands_of_page && !holds_pages(format))
+    throw Error(ErrorKind::usage, output + ": " + std::string(format_info(format).name) +
+                                      " cannot store all bands; write a TIFF, or choose one with --bands N");
   const std::vector<StageRequest>& steps = options.stages.steps;
   std::optional<TensorType> tensor;
   if (!steps.empty() && steps.back().stage->tensor != nullptr)

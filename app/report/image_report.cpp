@@ -198,7 +198,7 @@ std::string contents_text(const RunFacts& facts, bool output) {
   const PageFacts& pages = *facts.pages;
   const std::int64_t chosen = pages.last - pages.first + 1, count = output ? chosen : pages.in_file;
   if (!(output ? pages.same_output : pages.same_input)) text += " and others";
-  text = std::to_string(count) + (count == 1 ? " page, " : " pages, ") + text;
+  text = std::to_string(count) + " " + pages.unit + (count == 1 ? ", " : "s, ") + text;
   if (output && chosen != pages.in_file)
     text += " (" + std::to_string(pages.first) + "-" + std::to_string(pages.last) + ")";
   return text;

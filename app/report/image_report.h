@@ -55,6 +55,7 @@ struct PageFacts {
   std::int64_t in_file = 1, first = 1, last = 1;
   bool stack = false;                          // written as one file
   bool same_input = true, same_output = true;  // all pages have the same shape
+  const char* unit = "page";                   // or "band"
 };
 
 // A written result of --also.

@@ -121,6 +121,8 @@ StatsOptions read_stats(const Parser& parser) {
   if (parser.has("pages")) options.pages = parse_pages(parser.text("pages"));
   options.execution.threads = parser.integer("threads", 0, kMaxThreads);
   options.decode = read_decoding(parser);
+  if (options.decode.bands_of_page)
+    usage("--bands: stats cannot count all bands separately; choose one, such as --bands 1");
   options.decode.max_bits = 32;
   for (const std::string& damage :
        load_second_images(options.stages, {.decode = options.decode, .threads = options.execution.threads}))

@@ -119,13 +119,17 @@ struct DecodeOptions {
   // alpha that the file declares; images with more samples are rejected, or lose them with `colors_only`.
   std::vector<int> bands{};
   bool colors_only = false;
+  // If set, the pages of a TIFF are the bands of this page, counted from 0 (images/codecs/pages.h). The
+  // reader of such a page gets its band in `bands`; other bands that are stored separately may be missing
+  // from its file.
+  std::optional<std::int64_t> bands_of_page{};
   bool with_profile = false;  // set ImageHeader::icc
   // With with_profile: decode CMYK without alpha that has a CMYK profile to its four inks. Not by stb.
   bool inks = false;
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // for images held inside a reader
 
   [[nodiscard]] bool lenient() const noexcept { return accept == Acceptance::lenient; }
-  [[nodiscard]] bool selects_bands() const noexcept { return colors_only || !bands.empty(); }
+  [[nodiscard]] bool selects_bands() const noexcept { return colors_only || !bands.empty() || bands_of_page; }
 };
 
 // The most bytes of metadata and of data that cameras append.

@@ -1,5 +1,5 @@
-// The pages of a file: each directory of a TIFF's chain, each image of an ImageJ stack, or each frame of an
-// animation (images/codecs/animation.h).
+// The pages of a file: each directory of a TIFF's chain, each image of an ImageJ stack, each frame of an
+// animation (images/codecs/animation.h), or each band of a TIFF (DecodeOptions::bands_of_page).
 //
 // The path of a stack (--pages); only one page is in memory at a time:
 //
@@ -36,6 +36,8 @@ class Pages {
   [[nodiscard]] virtual std::int64_t reduced() const { return 0; }
   // The number of transparency masks, which do not count as pages.
   [[nodiscard]] virtual std::int64_t masks() const { return 0; }
+  // Whether the file has images that are not among the pages.
+  [[nodiscard]] virtual bool more_images() const { return false; }
   // The part of a page to return.
   enum class Part {
     all,
@@ -54,11 +56,22 @@ class Pages {
   std::string warning_;
 };
 
+// The planes of one image, written one after another by separate writers (PLANARCONFIG_SEPARATE). All have
+// the same shape and metadata.
+struct WrittenPlanes {
+  std::int64_t count = 1;
+  std::size_t front_bytes = 0;  // of the front, which the first plane reserves and the last one fills
+  std::vector<std::uint64_t> chunk_bytes;  // sizes of the chunks so far
+};
+
 // The position of a page in a multi-page file being written: 0, or the next even offset.
 struct StackPosition {
   std::int64_t at = 0;
   bool big = false;  // BigTIFF: every offset has 64 bits
   bool last = false;
+  std::shared_ptr<WrittenPlanes> planes{};  // if set, the page is a plane of the only image of the file
+
+  void advance(std::int64_t bytes) { at += planes ? 0 : bytes; }
 };
 
 }  // namespace imgpipe

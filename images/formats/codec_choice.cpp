@@ -97,8 +97,7 @@ class ConvertingWriter final : public Writer {
 
 // Opens the reader of rows as stored in the file.
 std::unique_ptr<Reader> open_stored(Bytes bytes, const Codec& codec, const DecodeOptions& options) {
-  if (options.selects_bands() && !codec.selects_bands)
-    throw Error(ErrorKind::input, "--bands: needs a TIFF, got a " + std::string(codec.name) + " file");
+  check_bands(codec, options);
   check_scale(codec, options);
   if (options.codec == CodecChoice::stb && stb_reads(codec.format))
     return open_stb(bytes, codec.format, options);
@@ -117,6 +116,11 @@ std::unique_ptr<Reader> open_with_profile(std::span<const std::byte> bytes, Deco
   std::unique_ptr<Reader> reader = open(options);
   reader->set_profile(std::move(icc));
   return reader;
+}
+
+void check_bands(const Codec& codec, const DecodeOptions& options) {
+  if (options.selects_bands() && !codec.selects_bands)
+    throw Error(ErrorKind::input, "--bands: needs a TIFF, got a " + std::string(codec.name) + " file");
 }
 
 void check_scale(const Codec& codec, const DecodeOptions& options) {

@@ -88,6 +88,8 @@ struct Codec {
 // Returns the codec that recognises the bytes, or nullptr.
 [[nodiscard]] const Codec* codec_by_content(Bytes beginning);
 
+// Throws Error(input) if bands are selected and this is the codec of a format without them.
+void check_bands(const Codec& codec, const DecodeOptions& options);
 // Throws Error(input) if DecodeOptions::scale needs a JPEG and this is the codec of another format.
 void check_scale(const Codec& codec, const DecodeOptions& options);
 

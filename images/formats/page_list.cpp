@@ -36,8 +36,10 @@ PageList::PageList(std::string path, const DecodeOptions& options, InputKind kin
     file_ = std::make_unique<InputFile>(std::move(*lying));
   }
   if (!file_) return;
-  if (const Codec* const codec = codec_with_pages(file_->bytes()))
+  if (const Codec* const codec = codec_with_pages(file_->bytes())) {
+    check_bands(*codec, options_);
     pages_ = codec->open_pages(*file_, options_);
+  }
   if (!pages_ && !file_->is_whole()) file_.reset();  // one image, which page() reads
 }
 

@@ -31,6 +31,8 @@ class PageList {
   [[nodiscard]] std::int64_t size_bytes() const { return stream_ ? stream_->read_bytes() : size_bytes_; }
   // Returns content_hash() of the whole input; 0 for streams. Throws Error(input).
   [[nodiscard]] std::uint64_t content_hash() const;
+  // Whether the input has images that are not among the pages (Pages::more_images()).
+  [[nodiscard]] bool more_images() const { return pages_ && pages_->more_images(); }
   // Returns Pages::warning() and its consequence; empty: none.
   [[nodiscard]] std::string warning() const;
 

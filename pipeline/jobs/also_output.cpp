@@ -50,7 +50,7 @@ void AlsoOutput::write(const std::function<void(const std::string&)>& before_fir
     for (const EncodedFile::Patch& patch : encoded_.patches) output.overwrite(begin + patch.at, patch.bytes);
     if (file_.stack == nullptr) output.put_in_place();
   });
-  if (file_.stack != nullptr) file_.stack->next.at += bytes_;
+  if (file_.stack != nullptr) file_.stack->next.advance(bytes_);
   encoded_ = {};
 }
 

@@ -152,6 +152,8 @@ ImageJob::PreservedOfResult ImageJob::preserved_metadata(std::size_t result, con
   use.revalued = use.scaled = header_.scale > 1;
   const Shape first = first_plan_ != nullptr ? first_plan_->input : unscaled_shape(header_);
   use.reshaped = reshape_reason(first, shape, use.applied != Orientation::upright);
+  if (settings_.decode.bands_of_page && !use.whole_stack && use.reshaped.empty())
+    use.reshaped = "bands stored separately";
   const std::string file_name = std::filesystem::path(files_.input).filename().string();
   use.file_name = file_name;
   use.revalued = use.revalued || first_plan_ != nullptr;
@@ -337,7 +339,7 @@ void ImageJob::write() {
       output().overwrite(begin + patch.at, patch.bytes);
     if (stack_ == nullptr) output_->put_in_place();
   });
-  if (stack_ != nullptr) stack_->next.at += output_bytes_;
+  if (stack_ != nullptr) stack_->next.advance(output_bytes_);
   encoded_ = {};
 }
 

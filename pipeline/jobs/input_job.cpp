@@ -7,10 +7,7 @@
 #include <utility>
 
 #include "images/error.h"
-#include "images/files/file.h"
-#include "images/files/file_identity.h"
 #include "images/formats/codec_table.h"
-#include "images/formats/preserved_metadata.h"
 #include "images/text.h"
 #include "pipeline/color_profiles.h"
 #include "pipeline/decode_row.h"
@@ -19,23 +16,8 @@
 namespace imgpipe {
 namespace {
 
-// A stack has 32-bit offsets unless it may exceed this.
-constexpr std::int64_t kMaxClassicBytes = std::numeric_limits<std::uint32_t>::max();
-
-void check_memory(std::int64_t need, std::int64_t most) {
-  if (most > 0 && need > most)
-    throw Error(ErrorKind::memory, "needs up to " + std::to_string(need) + " bytes, but --memory leaves " +
-                                       std::to_string(most));
-}
-
 std::int64_t need_of(const ImageJob& job, const Engine& engine) {
   return engine.memory_need(job.memory_estimate_request()).bytes + job.held_input_bytes() + job.also_bytes();
-}
-
-std::vector<Shape> result_shapes(const Plan& plan) {
-  std::vector<Shape> shapes;
-  for (std::size_t i = 0; i < plan.results.size(); ++i) shapes.push_back(plan.shape_of_result(i));
-  return shapes;
 }
 
 }  // namespace
@@ -61,7 +43,7 @@ bool InputJob::is_single() const {
 std::string InputJob::name_of(std::int64_t number) const {
   if (is_stream())
     return files_.input_name + ", image " + std::to_string(number) + " at byte " + std::to_string(image_at_);
-  return files_.input_name + ", page " + std::to_string(number);
+  return files_.input_name + ", " + page_unit() + " " + std::to_string(number);
 }
 
 bool InputJob::makes_files() const {
@@ -113,10 +95,13 @@ void InputJob::open(const Check& check, const Warn& warn) {
     check_pages();
   }
   check_outputs();
+  check_planes();
   // Further images in a file with one page, such as the frames of an animation, are not pages.
   const bool reported_by_each = is_stream() && !stack_;
   std::string text = list_->warning();
-  if (text.empty() && !reported_by_each && pages_in_file() == 1 && first_header_.more_images)
+  if (text.empty() && !reported_by_each &&
+      ((list_->more_images() && settings_.decode.bands_of_page == 0) ||
+       (pages_in_file() == 1 && first_header_.more_images)))
     text = kMoreImagesWarning;
   if (!text.empty()) warn(files_.input_name + ": " + text);
 }
@@ -217,86 +202,6 @@ void InputJob::throw_missing_pages() const {
          [&] { throw missing_pages_error(request_->selection, list_->stream()->images()); });
 }
 
-ImageHeader InputJob::header_of(const InputFile& page) const {
-  return open_reader(page, decoding_for(settings_, checked_stages_))->header();
-}
-
-Plan InputJob::plan_of(const ImageHeader& header) const {
-  return plan_for(settings_, checked_stages_, header, files_.format);
-}
-
-void InputJob::check_page(const ImageHeader& header, const Plan& plan) {
-  max_pixels_ = std::max(max_pixels_, header.shape.pixels());
-  if (std::exchange(checked_, header.shape) == header.shape) return;
-  check_(plan, header);
-  if (settings_.make_row_consumer) return;
-  for (std::size_t i = 0; i + 1 < plan.results.size(); ++i)
-    (void)storable_shape(files_.format, plan.shape_of_result(i), false);
-  (void)storable_shape(files_.format, plan.output, plan.tensor.has_value());
-}
-
-void InputJob::check_pages() {
-  std::int64_t stack_bytes = 0;
-  std::vector<Shape> outputs;
-  for (std::int64_t number = range_.first; number <= range_.last; ++number) {
-    naming(name_of(number), [&] {
-      const InputFile page = list_->page(number - 1, Pages::Part::front);
-      check_memory(static_cast<std::int64_t>(page.bytes().size()), max_bytes_);
-      const ImageHeader header = header_of(page);
-      if (number == range_.first) first_header_ = header;
-      if (checked_ != header.shape) {
-        const Plan plan = plan_of(header);
-        check_page(header, plan);
-        outputs = result_shapes(plan);
-      }
-      if (stack_ && stack_bytes <= kMaxClassicBytes) stack_bytes += max_bytes_in_stack(page, outputs);
-    });
-  }
-  // The size of a trimmed page is not known in advance.
-  if (stack_) stack_->next.big = stack_bytes > kMaxClassicBytes || has_trim(settings_.stages);
-  for (const auto& also : also_stacks_) also->next.big = stack_->next.big;
-}
-
-// Returns the maximum bytes of a page in a stack. Metadata shared by pages of the input is written with each
-// page.
-std::int64_t InputJob::max_bytes_in_stack(const InputFile& page, const std::vector<Shape>& outputs) const {
-  std::int64_t most = 0;
-  for (const Shape& output : outputs) {
-    EncodeOptions encode = settings_.encode;
-    if (settings_.keep_metadata)
-      encode.metadata = keep_metadata(page.bytes(), {.output = files_.format, .shape = output}).metadata;
-    most = std::max(most, max_page_bytes(files_.format, output, encode));
-  }
-  return most;
-}
-
-void InputJob::check_outputs() {
-  if (!makes_files()) return;
-  std::error_code error;
-  const bool to_descriptor = files_.output == kStandardStream || descriptor_of(files_.output);
-  const bool is_other = std::filesystem::exists(files_.output, error) &&
-                        !std::filesystem::is_regular_file(files_.output, error);
-  to_stream_ = to_descriptor && codec_of(files_.format).find_end != nullptr;
-  if (to_stream_) return;
-  if (to_descriptor || is_other)
-    throw Error(ErrorKind::usage, files_.output_name + ": " + std::string(format_info(files_.format).name) +
-                                      " files store only one page; name a file for numbered outputs" +
-                                      (codec_of(files_.format).holds_tensors ? "" : ", or write tiff"));
-  // The number of images in a stream is not known, so only the first name is checked here.
-  const std::int64_t last = is_stream() ? range_.first : range_.last;
-  for (std::int64_t number = range_.first; number <= last; ++number) {
-    const std::string output = output_of(number);
-    if (same_file(output, files_.input))
-      throw Error(ErrorKind::usage, printable(output) + ": is the input; use another name for OUTPUT");
-    naming(printable(output), [&] { settings_.before_write(output, mark_for(settings_.encode, files_)); });
-    for (const std::string& also : also_outputs_of(number)) {
-      if (same_file(also, files_.input))
-        throw Error(ErrorKind::usage, printable(also) + ": is the input; use another name for OUTPUT");
-      naming(printable(also), [&] { settings_.before_write(also, mark_for(settings_.encode, files_)); });
-    }
-  }
-}
-
 // Prepares a page up to its first row.
 void InputJob::begin(ImageJob& job, std::int64_t number, const Engine& engine) {
   {
@@ -376,7 +281,9 @@ void InputJob::do_page(Engine& engine, std::int64_t number, const Hooks& hooks) 
   if (files.output != files_.output) files.output_name = printable(files.output);
   if (!is_stream() || stack_) {
     const bool all = range_.first == 1 && range_.last == pages_in_file();
-    files.page = PageOfInput{.whole_stack = pages_in_file() == 1 || (stack_ && all), .stack = stack_.get()};
+    const bool whole = makes_planes() ? pages_in_file() == 1 && !list_->more_images()
+                                      : pages_in_file() == 1 || (stack_ && all);
+    files.page = PageOfInput{.whole_stack = whole, .stack = stack_.get()};
   }
   ImageJob job(std::move(files), settings_, timeline_);
   begin(job, number, engine);

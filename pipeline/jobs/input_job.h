@@ -1,5 +1,6 @@
 // Processes the items of one input in order, through one engine, in the calling thread. Items are the whole
-// file, one or several of its pages, or the images of a stream (images/formats/image_stream.h).
+// file, one or several of its pages, the bands of a TIFF, or the images of a stream
+// (images/formats/image_stream.h).
 //
 //   open      a single item: reads it, its header, its plan. Several: lists the pages, checks every header
 //             and the names of outputs. Writes nothing
@@ -11,12 +12,15 @@
 // Only one item and the memory of its stages are held at a time. If a page fails, no output remains: a
 // stack's file is not put in place, and files of pages written by this run are removed.
 //
+// With DecodeOptions::bands_of_page the pages are bands, which become the planes of one TIFF.
+//
 // For a stream, open() sees the first requested image; run() checks headers and names one by one, and there
 // is nothing to measure. Images written before a failure stay, as the stream cannot be read again.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <set>
@@ -108,6 +112,7 @@ class InputJob {
     return is_stream() ? list_->stream()->images() : list_->size();
   }
   [[nodiscard]] const PageRange& range() const { return range_; }
+  [[nodiscard]] const char* page_unit() const { return makes_planes() ? "band" : "page"; }
   [[nodiscard]] bool makes_stack() const { return stack_ != nullptr; }
   // Whether each page has a file of its own; otherwise they form a stack or are concatenated on a stream.
   [[nodiscard]] bool makes_files() const;
@@ -128,6 +133,8 @@ class InputJob {
  private:
   [[nodiscard]] static Job without_pixels(ImageJob&);
   [[nodiscard]] std::string name_of(std::int64_t number) const;
+  [[nodiscard]] bool makes_planes() const { return settings_.decode.bands_of_page.has_value(); }
+  void check_planes();
   void make_list();
   void open_single(const Warn& warn);
   void open_combined(const Warn& warn);
@@ -139,6 +146,10 @@ class InputJob {
   void throw_missing_pages() const;
   void check_pages();
   void check_page(const ImageHeader& header, const Plan& plan);
+  // A stack has 32-bit offsets unless it may exceed this.
+  static constexpr std::int64_t kMaxClassicBytes = std::numeric_limits<std::uint32_t>::max();
+  static void check_memory(std::int64_t need, std::int64_t most);
+  [[nodiscard]] static std::vector<Shape> result_shapes(const Plan& plan);
   [[nodiscard]] ImageHeader header_of(const InputFile& page) const;
   [[nodiscard]] Plan plan_of(const ImageHeader& header) const;
   [[nodiscard]] std::string path_of(const std::string& output, std::int64_t number) const;

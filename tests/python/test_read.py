@@ -312,6 +312,8 @@ def test_bands():
     np.testing.assert_array_equal(imgpipe.read(data, bands=(4, 1, 2)), array[..., [3, 0, 1]])
     np.testing.assert_array_equal(imgpipe.decode([data], bands=4)[0], array[..., 3])
     np.testing.assert_array_equal(imgpipe.pages(data, bands=[2])[0], array[..., 1])
+    with pytest.raises(ValueError, match="bands: 'all' is only for the program"):
+        imgpipe.read(data, bands="all")
     for bands in ((1, 2), [], (1, 2, 3, 4)):
         with pytest.raises(ValueError, match="bands: expected 'color', one number or three"):
             imgpipe.read(data, bands=bands)

@@ -228,10 +228,11 @@ Values samples_by_libtiff(const FileBytes& file, int page) {
   const Opened opened(file, page);
   TIFF* const tiff = opened.get();
   std::uint32_t width = 0, height = 0, tile_width = 0, tile_height = 0;
-  std::uint16_t samples = 1, bits = 8;
+  std::uint16_t samples = 1, bits = 8, planar = PLANARCONFIG_CONTIG;
   TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
   TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_SAMPLESPERPIXEL, &samples);
+  TIFFGetFieldDefaulted(tiff, TIFFTAG_PLANARCONFIG, &planar);
   TIFFGetFieldDefaulted(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
   const bool tiled = TIFFIsTiled(tiff) != 0;
   if (tiled) {
@@ -244,20 +245,23 @@ Values samples_by_libtiff(const FileBytes& file, int page) {
   }
   Values values(std::size_t{width} * height * samples, -1);
   const std::size_t sample_bytes = bits / 8;
-  FileBytes chunk(std::size_t{tile_width} * tile_height * samples * sample_bytes);
+  const std::uint32_t planes = planar == PLANARCONFIG_SEPARATE ? samples : 1, in_chunk = samples / planes;
+  FileBytes chunk(std::size_t{tile_width} * tile_height * in_chunk * sample_bytes);
   std::uint32_t number = 0;
-  for (std::uint32_t y0 = 0; y0 < height; y0 += tile_height) {
-    for (std::uint32_t x0 = 0; x0 < width; x0 += tile_width, ++number) {
-      const auto size = static_cast<tmsize_t>(chunk.size());
-      const tmsize_t got = tiled ? TIFFReadEncodedTile(tiff, number, chunk.data(), size)
-                                 : TIFFReadEncodedStrip(tiff, number, chunk.data(), size);
-      require(got > 0, "libtiff cannot read");
-      for (std::uint32_t y = y0; y < std::min(height, y0 + tile_height); ++y) {
-        for (std::uint32_t i = 0; i < (std::min(width, x0 + tile_width) - x0) * samples; ++i) {
-          const std::size_t at = (std::size_t{y - y0} * tile_width * samples + i) * sample_bytes;
-          std::uint16_t value = 0;
-          std::memcpy(&value, chunk.data() + at, sample_bytes);
-          values[(std::size_t{y} * width + x0) * samples + i] = value;
+  for (std::uint32_t plane = 0; plane < planes; ++plane) {
+    for (std::uint32_t y0 = 0; y0 < height; y0 += tile_height) {
+      for (std::uint32_t x0 = 0; x0 < width; x0 += tile_width, ++number) {
+        const auto size = static_cast<tmsize_t>(chunk.size());
+        const tmsize_t got = tiled ? TIFFReadEncodedTile(tiff, number, chunk.data(), size)
+                                   : TIFFReadEncodedStrip(tiff, number, chunk.data(), size);
+        require(got > 0, "libtiff cannot read");
+        for (std::uint32_t y = y0; y < std::min(height, y0 + tile_height); ++y) {
+          for (std::uint32_t i = 0; i < (std::min(width, x0 + tile_width) - x0) * in_chunk; ++i) {
+            const std::size_t at = (std::size_t{y - y0} * tile_width * in_chunk + i) * sample_bytes;
+            std::uint16_t value = 0;
+            std::memcpy(&value, chunk.data() + at, sample_bytes);
+            values[((std::size_t{y} * width + x0) * in_chunk + i) * planes + plane] = value;
+          }
         }
       }
     }

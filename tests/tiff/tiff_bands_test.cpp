@@ -112,10 +112,10 @@ TEST(TiffBands, DroppingABandIsRejected) {
     EXPECT_NE(describe_tiff(file).bands_needed, "");
   }
   const FileBytes file = make_tiff(near_infrared, random_samples(near_infrared));
-  EXPECT_EQ(failure(file),
-            "TIFF: 1 of the image's 4 bands cannot be preserved; choose one or three, such as --bands 1,2,3, "
-            "or leave "
-            "them out with --bands color");
+  EXPECT_EQ(
+      failure(file),
+      "TIFF: 1 of the image's 4 bands cannot be preserved; process each as a grey image with --bands all, "
+      "choose one or three, such as --bands 1,2,3, or leave them out with --bands color");
   expect_bands(near_infrared, colors_only(), {1, 2, 3});
   expect_bands(near_infrared, selecting({4, 1, 2}), {4, 1, 2});
   expect_bands(alpha_and_more, colors_only(), {1, 2, 3, 4});

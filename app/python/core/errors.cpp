@@ -49,23 +49,25 @@ void set_current(const nb::object& exception) {
 }  // namespace
 
 std::string python_message(std::string message) {
-  constexpr std::array<std::array<std::string_view, 2>, 17> kNames{{{"--stages", "stages"},
-                                                                    {"--threads", "threads"},
-                                                                    {"--device", "device"},
-                                                                    {"--quality", "quality"},
-                                                                    {"--max-pixels", "max_pixels"},
-                                                                    {"--lenient", "lenient=True"},
-                                                                    {"--bands color", "bands=\"color\""},
-                                                                    {"--bands", "bands"},
-                                                                    {"--integers ", "integers="},
-                                                                    {"--decode-scale ", "decode_scale="},
-                                                                    {"--format", "format"},
-                                                                    {"--name", "name"},
-                                                                    {"--include", "include"},
-                                                                    {"--exclude", "exclude"},
-                                                                    {"--memory", "memory"},
-                                                                    {"--overwrite", "overwrite=True"},
-                                                                    {"--recursive", "recursive=True"}}};
+  constexpr std::array<std::array<std::string_view, 2>, 18> kNames{
+      {{"process each as a grey image with --bands all, ", ""},
+       {"--stages", "stages"},
+       {"--threads", "threads"},
+       {"--device", "device"},
+       {"--quality", "quality"},
+       {"--max-pixels", "max_pixels"},
+       {"--lenient", "lenient=True"},
+       {"--bands color", "bands=\"color\""},
+       {"--bands", "bands"},
+       {"--integers ", "integers="},
+       {"--decode-scale ", "decode_scale="},
+       {"--format", "format"},
+       {"--name", "name"},
+       {"--include", "include"},
+       {"--exclude", "exclude"},
+       {"--memory", "memory"},
+       {"--overwrite", "overwrite=True"},
+       {"--recursive", "recursive=True"}}};
   for (const auto& [option, parameter] : kNames) {
     for (std::size_t at = 0; (at = message.find(option, at)) != message.npos;)
       message.replace(at, option.size(), parameter);

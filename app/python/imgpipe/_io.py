@@ -65,6 +65,8 @@ def _channels(mode: str | None) -> int:
 def _bands(bands: Bands) -> list[int]:
     if bands is None or bands == "color":
         return []
+    if bands == "all":
+        raise ValueError("bands: 'all' is only for the program; read each band by its number")
     numbers = bands if isinstance(bands, Sequence) and not isinstance(bands, str) else [bands]
     if len(numbers) not in (1, 3):
         raise ValueError(f"bands: expected 'color', one number or three, got {len(numbers)}")

@@ -85,6 +85,9 @@ class TiffValues {
   [[nodiscard]] std::size_t size() const noexcept { return bytes_.size() / value_bytes_; }
   [[nodiscard]] std::uint64_t operator[](std::size_t i) const noexcept;
   [[nodiscard]] Bytes bytes() const noexcept { return bytes_; }
+  [[nodiscard]] TiffValues part(std::size_t first, std::size_t count) const {
+    return {bytes_.subspan(first * value_bytes_, count * value_bytes_), value_bytes_, big_endian_};
+  }
 
  private:
   Bytes bytes_;
@@ -103,6 +106,7 @@ struct TiffRawField {
 // a hundred fields.
 inline constexpr std::uint64_t kMaxTiffFields = 4096;
 inline constexpr std::int64_t kMaxTiffPages = 1 << 20;
+inline constexpr std::uint64_t kMaxTiffSamples = 64;  // per pixel
 
 // Returns the number stored in `bytes`.
 [[nodiscard]] std::uint64_t tiff_number(Bytes bytes, bool big_endian);

@@ -61,7 +61,7 @@ std::optional<StoredType> type_of(std::uint64_t format, std::uint64_t bits) {
 
 void read_samples(const Fields& fields, TiffPage& page) {
   const std::uint64_t samples = fields.number(TiffTag::samples, 1);
-  if (samples < 1 || samples > 64)
+  if (samples < 1 || samples > kMaxTiffSamples)
     fail_tiff("expected 1 to 64 samples per pixel, got " + std::to_string(samples));
   page.samples = static_cast<int>(samples);
   const std::uint64_t format =
@@ -156,7 +156,8 @@ void read_extra_samples(const Fields& fields, const DecodeOptions& options, Tiff
   if (page.color == TiffColor::black_is_zero && page.samples == 3 && named_alpha == 0)
     return choose_bands(std::array{1, 2, 3}, page);
   page.bands_needed = std::to_string(unused) + " of the image's " + std::to_string(page.samples) +
-                      " bands cannot be preserved; choose one or three, such as --bands " +
+                      " bands cannot be preserved; process each as a grey image with --bands all, choose one "
+                      "or three, such as --bands " +
                       band_list(page.samples) + ", or leave them out with --bands color";
 }
 
@@ -280,7 +281,19 @@ void read_cells(const Fields& fields, TiffPage& page) {
   page.down = (page.height + page.cell_height - 1) / page.cell_height;
 }
 
-void read_chunks(const Fields& fields, Bytes file, bool lenient, TiffPage& page) {
+// Reduces a page whose samples are stored separately to its selected sample, before its chunks are read.
+void select_plane(const TiffValues& offsets, const TiffValues& counts, TiffPage& page) {
+  const auto chunks = static_cast<std::size_t>(page.across * page.down);
+  const std::size_t first = chunks * page.source.front();
+  page.offsets = offsets.part(first, chunks);
+  page.counts = counts.part(first, chunks);
+  page.samples = 1;
+  page.separate = false;
+  page.color = page.shown;
+  page.source.front() = 0;
+}
+
+void read_chunks(const Fields& fields, Bytes file, const DecodeOptions& options, TiffPage& page) {
   // Some writers store the fields of tiles under the tags of strips; libtiff accepts them too.
   const auto find = [&](TiffTag of_tiles, TiffTag of_strips) {
     const auto values = page.tiled ? fields.find(of_tiles) : std::nullopt;
@@ -291,12 +304,14 @@ void read_chunks(const Fields& fields, Bytes file, bool lenient, TiffPage& page)
   require(offsets && counts, "the strip or tile offsets are missing");
   page.offsets = *offsets;
   page.counts = *counts;
-  const auto wanted =
-      static_cast<std::uint64_t>(page.across * page.down) * static_cast<std::uint64_t>(page.planes());
-  require(page.offsets.size() >= wanted && page.counts.size() >= wanted,
+  const auto chunks = [&] {
+    return static_cast<std::uint64_t>(page.across * page.down) * static_cast<std::uint64_t>(page.planes());
+  };
+  require(page.offsets.size() >= chunks() && page.counts.size() >= chunks(),
           page.tiled ? "too few tiles for the image size" : "too few strips for the image size");
-  if (lenient) return;
-  for (std::size_t i = 0; i < wanted; ++i) {
+  if (options.bands_of_page && page.separate) select_plane(*offsets, *counts, page);
+  if (options.lenient()) return;
+  for (std::size_t i = 0; i < chunks(); ++i) {
     require(
         page.offsets[i] <= file.size() && page.counts[i] <= file.size() - page.offsets[i],
         page.tiled ? "truncated: a tile lies outside the file" : "truncated: a strip lies outside the file");
@@ -350,8 +365,9 @@ TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& o
   read_cells(fields, page);
   const std::int64_t row_bytes = (page.width * page.samples_in_chunk() * page.bits + 7) / 8;
   if (!options.lenient() || page.compression != TiffCompression::none)  // else missing pixels become mid-grey
-    check_plausible(row_bytes * page.height * page.planes(), file.size(), best_ratio(page.compression));
-  read_chunks(fields, file, options.lenient(), page);
+    check_plausible(row_bytes * page.height * (options.bands_of_page ? 1 : page.planes()), file.size(),
+                    best_ratio(page.compression));
+  read_chunks(fields, file, options, page);
   const std::uint64_t orientation = fields.number(TiffTag::orientation, 1);
   if (orientation >= 1 && orientation <= 8) page.orientation = static_cast<Orientation>(orientation);
   if (const std::optional<TiffValues> profile = fields.find(TiffTag::profile))

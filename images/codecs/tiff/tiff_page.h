@@ -100,7 +100,8 @@ struct TiffPage {
 };
 
 // Reads the page whose directory is at `offset`. Throws Error(input) for unsupported or contradictory values.
-// If not lenient, every chunk is inside the file.
+// If not lenient, every chunk is inside the file. With DecodeOptions::bands_of_page, a page whose samples are
+// stored separately has the selected sample alone.
 [[nodiscard]] TiffPage read_tiff_page(Bytes file, std::uint64_t offset, const DecodeOptions& options);
 
 }  // namespace imgpipe

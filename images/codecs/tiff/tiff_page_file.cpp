@@ -86,31 +86,37 @@ class PageExtractor {
     return self;
   }
 
-  // The most chunks of a page of this size, as read_tiff_page() counts them; a longer list is truncated.
-  [[nodiscard]] std::uint64_t max_chunks() const {
-    constexpr std::uint64_t kMaxSide = std::uint64_t{1} << 32, kMaxSamples = 64;
-    const auto number = [&](TiffTag tag, std::uint64_t otherwise) {
-      return std::min(read_tiff_number(file_, layout_, nodes_.front().directory, tag, otherwise), kMaxSide);
-    };
+  static constexpr std::uint64_t kMaxSide = std::uint64_t{1} << 32;
+
+  [[nodiscard]] std::uint64_t number(TiffTag tag, std::uint64_t otherwise) const {
+    return std::min(read_tiff_number(file_, layout_, nodes_.front().directory, tag, otherwise), kMaxSide);
+  }
+
+  [[nodiscard]] std::uint64_t planes() const {
+    const std::uint64_t samples = std::clamp<std::uint64_t>(number(TiffTag::samples, 1), 1, kMaxTiffSamples);
+    return number(TiffTag::planar, 1) == 2 ? samples : 1;
+  }
+
+  // The most chunks of a plane of this size, as read_tiff_page() counts them; a longer list is truncated.
+  [[nodiscard]] std::uint64_t max_plane_chunks() const {
     const std::uint64_t width = number(TiffTag::width, 0), height = number(TiffTag::height, 0);
-    const std::uint64_t planes =
-        number(TiffTag::planar, 1) == 2 ? std::min(number(TiffTag::samples, 1), kMaxSamples) : 1;
     const auto parts = [](std::uint64_t whole, std::uint64_t part) {
       return part == 0 ? 0 : (whole + part - 1) / part;
     };
     const bool tiled = nodes_.front().directory.find(TiffTag::tile_width) != nullptr ||
                        nodes_.front().directory.find(TiffTag::tile_offsets) != nullptr;
-    if (!tiled) return parts(height, number(TiffTag::rows_per_strip, kMaxSide)) * planes;
+    if (!tiled) return parts(height, number(TiffTag::rows_per_strip, kMaxSide));
     const std::uint64_t across = parts(width, number(TiffTag::tile_width, 0)),
-                        column = parts(height, number(TiffTag::tile_height, 0)) * planes;
-    constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max();
+                        column = parts(height, number(TiffTag::tile_height, 0));
+    constexpr std::uint64_t kAll = std::numeric_limits<std::uint64_t>::max() / kMaxTiffSamples;
     return column > 0 && across > kAll / column ? kAll : across * column;
   }
 
   void take_chunks(TiffTag offsets_tag, TiffTag counts_tag) {
     const TiffDirectoryEntries& directory = nodes_.front().directory;
     const TiffFieldEntry* const field = directory.find(offsets_tag);
-    ChunkOffsets positions{.offsets = read_tiff_numbers(file_, layout_, field, max_chunks())};
+    const std::uint64_t in_plane = max_plane_chunks(), planes = this->planes();
+    ChunkOffsets positions{.offsets = read_tiff_numbers(file_, layout_, field, in_plane * planes)};
     if (positions.offsets.empty()) return;
     const std::vector<std::uint64_t> counts =
         read_tiff_numbers(file_, layout_, directory.find(counts_tag), positions.offsets.size());
@@ -121,6 +127,10 @@ class PageExtractor {
     for (std::size_t i = 0; i < positions.offsets.size(); ++i) {
       positions.offsets[i] += cut_.shift;
       const std::uint64_t begin = positions.offsets[i], bytes = i < counts.size() ? counts[i] : 0;
+      if (cut_.sample && planes > 1 && i / in_plane != *cut_.sample) {
+        positions.offsets[i] = offset_outside();
+        continue;
+      }
       positions.empty[i] = bytes == 0;
       // The available part of a truncated file may be needed.
       if (begin < size_ && bytes > 0) ranges_.push_back({begin, begin + std::min(bytes, size_ - begin)});

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "images/codecs/pages.h"
@@ -15,6 +16,8 @@ struct TiffPageExtraction {
   std::uint64_t shift = 0;      // added to the offsets of its pixels
   Pages::Part part = Pages::Part::all;
   std::int64_t max_bytes = 0;  // limit of the page's file
+  // If set, and the samples are stored separately: omits the chunks of all samples but this one, from 0.
+  std::optional<std::uint64_t> sample{};
 };
 
 // Returns the page's file, in the layout and byte order of the original:
@@ -23,7 +26,8 @@ struct TiffPageExtraction {
 //
 // Copies all fields unchanged except for offsets. Copies bytes shared by several fields or chunks once, so
 // the page is never longer than the file. Offsets outside the file stay outside the page, so that its reader
-// reports the same errors. Throws Error(input) if the directory is damaged or the page too large.
+// reports the same errors; so do the offsets of omitted chunks. Throws Error(input) if the directory is
+// damaged or the page too large.
 [[nodiscard]] std::vector<std::byte> extract_tiff_page(const InputFile& file, const TiffLayout& layout,
                                                        const TiffPageExtraction& cut);
 

@@ -1,12 +1,19 @@
 #include "images/codecs/tiff/tiff_pages.h"
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
+#include "images/codecs/codec_parts.h"
 #include "images/codecs/metadata/description.h"
 #include "images/codecs/sniff.h"
+#include "images/codecs/tiff/tiff_codec.h"
 #include "images/codecs/tiff/tiff_page_file.h"
 #include "images/codecs/tiff/tiff_raw_directory.h"
 #include "images/error.h"
@@ -40,17 +47,28 @@ class TiffPages final : public Pages {
   [[nodiscard]] std::int64_t masks() const override { return masks_; }
 
   [[nodiscard]] InputFile page(std::int64_t index, Part part) const override {
-    TiffPageExtraction cut{.part = part, .max_bytes = max_bytes_};
-    if (images_ > 1) {
-      cut.directory = offsets_.front();
-      cut.shift = static_cast<std::uint64_t>(index) * image_bytes_;
-    } else {
-      cut.directory = offsets_.at(static_cast<std::size_t>(index));
-    }
-    return InputFile(extract_tiff_page(file_, layout_, cut));
+    return InputFile(extract(index, part));
+  }
+
+  // With `sample`: TiffPageExtraction::sample.
+  [[nodiscard]] std::vector<std::byte> extract(std::int64_t index, Part part,
+                                               std::optional<std::uint64_t> sample = {}) const {
+    TiffPageExtraction cut{
+        .directory = directory_of(index), .part = part, .max_bytes = max_bytes_, .sample = sample};
+    if (images_ > 1) cut.shift = static_cast<std::uint64_t>(index) * image_bytes_;
+    return extract_tiff_page(file_, layout_, cut);
+  }
+
+  // Returns the first value of a field in the page's directory; `otherwise` if there is none.
+  [[nodiscard]] std::uint64_t number_in(std::int64_t index, TiffTag tag, std::uint64_t otherwise) const {
+    return number(read_tiff_directory(file_, layout_, directory_of(index)), tag, otherwise);
   }
 
  private:
+  [[nodiscard]] std::uint64_t directory_of(std::int64_t index) const {
+    return images_ > 1 ? offsets_.front() : offsets_.at(static_cast<std::size_t>(index));
+  }
+
   void walk(std::uint64_t offset) {
     std::unordered_set<std::uint64_t> seen;
     while (offset != 0) {
@@ -107,12 +125,12 @@ class TiffPages final : public Pages {
     const std::uint64_t width = number(directory, TiffTag::width, 0),
                         height = number(directory, TiffTag::height, 0);
     const std::uint64_t bits = number(directory, TiffTag::bits, 1) * number(directory, TiffTag::samples, 1);
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 31, kMaxSamples = 64, kMaxBits = 16 * kMaxSamples;
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 31, kMaxBits = 16 * kMaxTiffSamples;
     if (number(directory, TiffTag::compression, 1) != 1 || width == 0 || height == 0 || bits == 0 ||
         width >= kMost || height >= kMost || bits > kMaxBits)
       return;
     const std::vector<std::uint64_t> offsets =
-        read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_offsets), height * kMaxSamples);
+        read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_offsets), height * kMaxTiffSamples);
     const std::vector<std::uint64_t> counts =
         read_tiff_numbers(file_, layout_, directory.find(TiffTag::strip_counts), offsets.size());
     if (offsets.empty() || offsets.size() != counts.size()) return;
@@ -149,9 +167,58 @@ class TiffPages final : public Pages {
   std::uint64_t image_bytes_ = 0;
 };
 
+class TiffBands final : public Pages {
+ public:
+  TiffBands(const InputFile& file, const DecodeOptions& options)
+      : pages_(file, options), page_(*options.bands_of_page) {
+    if (page_ >= pages_.size())
+      throw Error(ErrorKind::input, "page " + std::to_string(page_ + 1) + " does not exist; the file has " +
+                                        std::to_string(pages_.size()));
+    bands_ = std::clamp<std::uint64_t>(pages_.number_in(page_, TiffTag::samples, 1), 1, kMaxTiffSamples);
+    separate_ = bands_ > 1 && pages_.number_in(page_, TiffTag::planar, 1) == 2;
+    warning_ = pages_.warning();
+  }
+
+  [[nodiscard]] std::int64_t size() const override { return static_cast<std::int64_t>(bands_); }
+  [[nodiscard]] bool more_images() const override { return pages_.size() > 1; }
+
+  [[nodiscard]] InputFile page(std::int64_t index, Part part) const override {
+    std::shared_ptr<const std::vector<std::byte>> file = file_of(static_cast<std::uint64_t>(index), part);
+    const auto open = [file, band = static_cast<int>(index) + 1](const DecodeOptions& options) {
+      DecodeOptions of_band = options;
+      of_band.bands = {band};
+      std::unique_ptr<Reader> reader = open_tiff(*file, of_band);
+      if (!options.orient || reader->header().orientation == Orientation::upright) return reader;
+      return make_oriented_reader(std::move(reader), options.memory);
+    };
+    return {std::move(file), open};
+  }
+
+ private:
+  using File = std::shared_ptr<const std::vector<std::byte>>;
+
+  [[nodiscard]] File file_of(std::uint64_t sample, Part part) const {
+    const auto extract = [&](Part of, std::optional<std::uint64_t> only) {
+      return std::make_shared<const std::vector<std::byte>>(pages_.extract(page_, of, only));
+    };
+    if (separate_) return extract(part, sample);
+    const std::lock_guard lock(mutex_);
+    if (!whole_) whole_ = extract(Part::all, {});
+    return whole_;
+  }
+
+  TiffPages pages_;
+  std::int64_t page_;
+  std::uint64_t bands_ = 1;
+  bool separate_ = false;
+  mutable std::mutex mutex_;
+  mutable File whole_;  // the file of all bands, if they are not separate
+};
+
 }  // namespace
 
 std::unique_ptr<Pages> open_tiff_pages(const InputFile& file, const DecodeOptions& options) {
+  if (options.bands_of_page) return std::make_unique<TiffBands>(file, options);
   return std::make_unique<TiffPages>(file, options);
 }
 

@@ -17,6 +17,9 @@ class InputFile;
 // uncompressed (ImageJ's FileInfo and TiffEncoder, which writes stacks over 4 GB that way). Throws
 // Error(input) with the page number if the chain leaves the file, forms a loop or has more than 2^20 pages,
 // or if the file ends before ImageJ's last image; lenient: returns the pages before that.
+//
+// With DecodeOptions::bands_of_page, opens the bands of that page. Bands that are stored separately are read
+// one at a time; otherwise each band's file is that of the whole page, which is held.
 [[nodiscard]] std::unique_ptr<Pages> open_tiff_pages(const InputFile& file, const DecodeOptions& options);
 
 }  // namespace imgpipe

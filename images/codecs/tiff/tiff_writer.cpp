@@ -6,7 +6,8 @@
 //
 // The size of header, directory and values is known before the first row, so compressed chunks can be taken
 // early; the chunk offsets and sizes follow as a patch. A page of a stack has no header and ends at an even
-// offset, where the next one begins.
+// offset, where the next one begins. Of the planes of an image, the first reserves the front and the last one
+// fills it; each has a writer of its own.
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -42,6 +43,7 @@ class TiffWriter final : public StripWriter {
         mark_(options.mark),
         metadata_(options.metadata),
         in_stack_(options.in_stack),
+        planes_(in_stack_ ? in_stack_->planes : nullptr),
         tiled_(options.tiff_tile > 0),
         cell_width_(tiled_ ? options.tiff_tile : shape.width),
         cell_height_(cell_height_of(shape, options)),
@@ -74,17 +76,23 @@ class TiffWriter final : public StripWriter {
     drop_gathered();
     packers_.clear();
     EncodedFile file;
-    const bool patched = next_to_take_ > 0;
+    const bool patched = next_to_take_ > 0 || planes_ != nullptr;
     if (!chunks_.empty()) take_chunks(file);
     if (next_to_take_ == 0 || next_to_take_ < chunks_.size())
       throw Error(ErrorKind::usage, "finish: rows of the image are missing");
-    if (patched) {
+    if (planes_) {
+      planes_->chunk_bytes.insert(planes_->chunk_bytes.end(), sizes_.begin(), sizes_.end());
+      sizes_ = planes_->chunk_bytes;
+    }
+    if (planes_ && !in_stack_->last) {
+      // The last plane writes the front.
+    } else if (patched) {
       file.patches.push_back({.at = 0, .bytes = front()});
     } else {
       file.parts.front() = front();
     }
     chunks_.clear();
-    if (in_stack_ && page_bytes() % 2 != 0) file.parts.emplace_back(1);
+    if (in_stack_ && !planes_ && page_bytes() % 2 != 0) file.parts.emplace_back(1);
     return file;
   }
 
@@ -122,12 +130,21 @@ class TiffWriter final : public StripWriter {
 
   // Moves compressed chunks into `file` in order; before the first, reserves the front for finish().
   void take_chunks(EncodedFile& file) {
-    if (next_to_take_ == 0 && !chunks_.front().empty()) file.parts.emplace_back(fields().size_bytes());
+    if (next_to_take_ == 0 && !chunks_.front().empty()) reserve_front(file);
     for (; next_to_take_ < chunks_.size() && !chunks_[next_to_take_].empty(); ++next_to_take_)
       file.parts.push_back(std::move(chunks_[next_to_take_]));
   }
 
+  void reserve_front(EncodedFile& file) const {
+    const std::size_t bytes = fields().size_bytes();
+    if (planes_ && !planes_->chunk_bytes.empty()) return;
+    if (planes_) planes_->front_bytes = bytes;
+    file.parts.emplace_back(bytes);
+  }
+
   [[nodiscard]] std::int64_t chunks() const { return across_ * strip_count(); }
+  // The number of planes of the image that the file describes.
+  [[nodiscard]] std::int64_t planes() const { return planes_ ? planes_->count : 1; }
   [[nodiscard]] std::int64_t chunk_row_bytes() const {
     return Shape{cell_width_, 1, shape().channels, shape().sample}.row_bytes();
   }
@@ -142,7 +159,9 @@ class TiffWriter final : public StripWriter {
   // An upper bound for header and directory.
   [[nodiscard]] std::int64_t front_bytes() const {
     constexpr std::int64_t kMetadataFields = 4096;
-    return 1024 + chunks() * 16 + (metadata_ ? 2 * metadata_->bytes() + kMetadataFields : 0);
+    constexpr std::int64_t kPlaneFields = 8;
+    return 1024 + planes() * (chunks() * 16 + kPlaneFields) +
+           (metadata_ ? 2 * metadata_->bytes() + kMetadataFields : 0);
   }
   [[nodiscard]] std::int64_t working_bytes_beside_chunks() const {
     constexpr auto kListed = static_cast<std::int64_t>(3 * sizeof(std::vector<std::byte>));
@@ -156,6 +175,8 @@ class TiffWriter final : public StripWriter {
 
   [[nodiscard]] std::vector<std::byte> front() const {
     TiffFields all = fields();
+    if (planes_ && all.size_bytes() != planes_->front_bytes)
+      throw Error(ErrorKind::usage, "the planes of the image differ in shape or metadata");
     set_places(all);
     return all.build();
   }
@@ -169,13 +190,13 @@ class TiffWriter final : public StripWriter {
     TiffFields fields(big_, in_stack_ ? static_cast<std::uint64_t>(in_stack_->at) : 0);
     fields.add_u32(TiffTag::width, static_cast<std::uint32_t>(shape().width));
     fields.add_u32(TiffTag::height, static_cast<std::uint32_t>(shape().height));
-    fields.add_u16(TiffTag::bits,
-                   values(shape().channels, static_cast<int>(8 * bytes_per_sample(shape().sample))));
+    const int samples = shape().channels * static_cast<int>(planes());
+    fields.add_u16(TiffTag::bits, values(samples, static_cast<int>(8 * bytes_per_sample(shape().sample))));
     fields.add_u16(TiffTag::compression, {kCompressions[static_cast<std::size_t>(packing_)]});
     fields.add_u16(TiffTag::photometric, values(1, shape().color_channels() == 3 ? 2 : 1));
-    const auto count = static_cast<std::size_t>(chunks());
+    const auto count = static_cast<std::size_t>(planes() * chunks());
     if (!tiled_) fields.add_offsets(TiffTag::strip_offsets, count);
-    fields.add_u16(TiffTag::samples, values(1, shape().channels));
+    fields.add_u16(TiffTag::samples, values(1, samples));
     if (!tiled_) {
       fields.add_u32(TiffTag::rows_per_strip, static_cast<std::uint32_t>(cell_height_));
       fields.add_offsets(TiffTag::strip_counts, count);
@@ -184,7 +205,7 @@ class TiffWriter final : public StripWriter {
     const Resolution resolution = metadata_ && metadata_->resolution ? *metadata_->resolution : Resolution();
     fields.add_rational(TiffTag::x_resolution, resolution.x, resolution.x_of);
     fields.add_rational(TiffTag::y_resolution, resolution.y, resolution.y_of);
-    fields.add_u16(TiffTag::planar, {1});
+    fields.add_u16(TiffTag::planar, values(1, planes() > 1 ? 2 : 1));
     fields.add_u16(TiffTag::resolution_unit, values(1, 1 + static_cast<int>(resolution.unit)));
     if (mark_ != Mark::none) fields.add_text(TiffTag::software, mark_text(mark_));
     if (TiffPacker::predicts(packing_))
@@ -195,8 +216,9 @@ class TiffWriter final : public StripWriter {
       fields.add_offsets(TiffTag::tile_offsets, count);
       fields.add_offsets(TiffTag::tile_counts, count);
     }
-    if (shape().has_alpha()) fields.add_u16(TiffTag::extra_samples, {2});  // not premultiplied
-    if (is_float(shape().sample)) fields.add_u16(TiffTag::sample_format, values(shape().channels, 3));
+    if (shape().has_alpha()) fields.add_u16(TiffTag::extra_samples, {2});              // not premultiplied
+    if (planes() > 1) fields.add_u16(TiffTag::extra_samples, values(samples - 1, 0));  // unspecified
+    if (is_float(shape().sample)) fields.add_u16(TiffTag::sample_format, values(samples, 3));
     if (metadata_) add_tiff_metadata(fields, *metadata_, big_);
     return fields;
   }
@@ -222,6 +244,7 @@ class TiffWriter final : public StripWriter {
   Mark mark_;
   std::shared_ptr<const Metadata> metadata_;
   std::shared_ptr<const StackPosition> in_stack_;
+  std::shared_ptr<WrittenPlanes> planes_;  // in_stack_->planes
   bool tiled_;
   bool big_ = false;
   std::int64_t cell_width_, cell_height_;

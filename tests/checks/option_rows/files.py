@@ -11,6 +11,11 @@ ROWS = [
         "--bands 1,2,3" in r.run("imgpipe bands.tif p.ppm").err and not r.there("p.ppm")),
     Row("--bands", "imgpipe bands.tif o.ppm --bands color --stages hist", "red, green and blue, without the fourth",
         lambda r: r.bytes("o.ppm").endswith(bytes([50, 100, 150]) * 108)),
+    Row("--bands", "imgpipe bands.tif o.tif --bands all --stages invert", "four inverted bands; refused for `o.png`",
+        lambda r: r.info("o.tif")["stored_channels"] == 4 and
+        r.run("imgpipe o.tif b.pgm --bands 4 --stages none").code == 0 and
+        r.bytes("b.pgm").endswith(bytes([55]) * 108) and
+        r.run("imgpipe bands.tif o.png --bands all").code == 2 and not r.there("o.png")),
     Row("--integers", "imgpipe signed.npy o.pgm --integers range", "-2 becomes 32766; without it, exit 1",
         lambda r: r.bytes("o.pgm").endswith(bytes([127, 254]) * 108) and
         "--integers value, unit or range" in r.run("imgpipe signed.npy p.pgm").err and not r.there("p.pgm")),
