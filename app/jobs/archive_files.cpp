@@ -53,7 +53,6 @@ std::vector<std::string> names_of_inputs(const InputOptions& input) {
 void refuse_options(const ProcessOptions& options) {
   const std::pair<bool, const char*> rows[] = {
       {options.pages.has_value(), "--pages: not supported for images in archives; extract them first"},
-      {!options.stages.also.empty(), "--also: not supported for images in archives; extract them first"},
       {options.output.is_tensor,
        "--tensor: not supported for images in archives; --format npy writes an archive of tensors"},
       {options.output.name.has_value(),
