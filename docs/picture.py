@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Makes docs/picture.png: a hazy image, the result of imgpipe, and the histograms of both.
+"""Makes docs/picture.png: a hazy image, the result of imgpipe, and the histograms of both. Makes docs/operators.jpg: a
+sheet of operators, each with the images before and after, by --montage.
 
-    picture.py IMGPIPE [PICTURE.png]
+    picture.py IMGPIPE [PICTURE.png [OPERATORS.jpg]]
 
-The scene is drawn here, with a seed: no photograph is needed. Needs Pillow.
+The scenes are drawn here, with a seed: no photograph is needed. Needs Pillow.
 """
+import contextlib
 import json
 import math
 import os
@@ -13,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont
+from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont, ImageOps
 
 WIDTH, HEIGHT = 300, 225
 GAP, CAPTION = 12, 22
@@ -120,12 +122,94 @@ def histograms(facts):
     return panel
 
 
+# ---- the sheet of operators --------------------------------------------------------------------------
+
+TILE, LABEL = (160, 120), 20
+CELL = (2 * TILE[0] + 20, TILE[1] + LABEL + 8)
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROFILE = os.path.join(HERE, "..", "tests", "fuzz", "seeds", "icc", "rgb_matrix.icc")
+# (image before, options)
+OPERATORS = [
+    ("cast.png", "whitebalance"), ("vivid.png", "brightness:1.3"), ("vivid.png", "saturation:0.4"),
+    ("cells.png", "tophat:7"), ("cells.png", "median:9"), ("cells.png", "colormap:viridis"),
+    ("cells.png", "divide:flat.png"), ("vivid.png", "over:logo.png:southeast:8:8:opacity=0.8"),
+    ("vivid.png", "mask:oval.png"), ("margin.png", "trim:fuzz=8"), ("profile.png", "icc:srgb"),
+    ("vivid.png", "channel:r"), ("noisy_*.png", "--stack median"), ("star_*.png", "--stack max"),
+    ("turn_*.png", "--montage 2x --cell 80x60")]
+
+
+def cells(chance, light):
+    """Bright discs of several sizes on a ground that `light` makes uneven."""
+    scale = 3
+    image = Image.new("L", tuple(side * scale for side in TILE), 90)
+    draw = ImageDraw.Draw(image)
+    for _ in range(60):
+        x, y, radius = chance.uniform(0, image.width), chance.uniform(0, image.height), chance.uniform(4, 15)
+        draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=round(chance.uniform(160, 255)))
+    return ImageChops.multiply(image.resize(TILE, Image.LANCZOS), light)
+
+
+def star(number):
+    """A frame of a night in which one star moves."""
+    image = Image.new("L", TILE, 20)
+    x, y = 20 + 19 * number, 90 - 24 * number + 3 * number * number
+    ImageDraw.Draw(image).ellipse([x - 4, y - 4, x + 4, y + 4], fill=235)
+    return image
+
+
+def sources(program):
+    """Writes the images before the operators, and the second images, to the working directory."""
+    chance = random.Random(20261126)
+    vivid = scene(*TILE)
+    vivid.save("foggy.png")
+    subprocess.run([program, "foggy.png", "vivid.png", "-q", "--stages",
+                    "contrast:0.2,gamma:0.8,saturation:3,whitebalance:1.1:1:0.8"], check=True)
+    subprocess.run([program, "vivid.png", "cast.png", "-q", "--stages", "whitebalance:0.8:1:0.5"], check=True)
+    vivid = Image.open("vivid.png").convert("RGB")
+    vivid.save("profile.png", icc_profile=open(PROFILE, "rb").read())
+    flat = ImageOps.invert(Image.radial_gradient("L")).resize(TILE).point(lambda v: 90 + v * 2 // 3)
+    flat.save("flat.png")
+    cells(chance, flat).save("cells.png")
+    ImageOps.expand(vivid.resize((100, 75)), (36, 20, 24, 25), (205, 205, 205)).save("margin.png")
+    logo = Image.new("RGBA", (54, 30))
+    ImageDraw.Draw(logo).rounded_rectangle([0, 0, 53, 29], 8, fill=(250, 250, 250, 200))
+    ImageDraw.Draw(logo).text((8, 8), "imgpipe", font=font(10, bold=True), fill=(30, 60, 120))
+    logo.save("logo.png")
+    oval = Image.new("L", TILE)
+    ImageDraw.Draw(oval).ellipse([12, 8, TILE[0] - 13, TILE[1] - 9], fill=255)
+    oval.filter(ImageFilter.GaussianBlur(6)).save("oval.png")
+    for number in range(7):
+        grainy(vivid.convert("L").convert("RGB"), chance, 28).save(f"noisy_{number}.png")
+        star(number).save(f"star_{number}.png")
+    for number, turn in enumerate((None, *list(Image.Transpose)[:3])):
+        (vivid if turn is None else vivid.transpose(turn)).save(f"turn_{number}.png")
+
+
+def operators(program, target):
+    """Makes the sheet: a labelled pair of images for each operator."""
+    sources(program)
+    os.mkdir("pairs")
+    for number, (name, options) in enumerate(OPERATORS):
+        given = [option for option in options.split() if options.startswith("--")] or ["--stages", options]
+        subprocess.run([program, name, "after.png", "-q", "--overwrite", *given], check=True)
+        pair = Image.new("RGB", CELL, "white")
+        for x, path in ((0, name.replace("*", "0")), (TILE[0] + 4, "after.png")):
+            image = Image.open(path).convert("RGB")
+            pair.paste(image, (x + (TILE[0] - image.width) // 2, (TILE[1] - image.height) // 2))
+        ImageDraw.Draw(pair).text((0, TILE[1] + 2), options, font=font(12), fill="black")
+        pair.save(f"pairs/{number:02}.png")
+    subprocess.run([program, "pairs", target, "-q", "--overwrite", "--montage", "3x", "--cell",
+                    f"{CELL[0]}x{CELL[1]}", "--quality", "88"], check=True)
+
+
 def main(arguments):
-    if not 1 <= len(arguments) <= 2:
+    if not 1 <= len(arguments) <= 3:
         print(__doc__, file=sys.stderr)
         return 2
-    here = os.path.dirname(os.path.abspath(__file__))
-    target = arguments[1] if len(arguments) == 2 else os.path.join(here, "picture.png")
+    program, *targets = map(os.path.abspath, arguments)
+    target, sheet = (targets + [os.path.join(HERE, name) for name in ("picture.png", "operators.jpg")][len(targets):])
+    with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):
+        operators(program, sheet)
     with tempfile.TemporaryDirectory() as folder:
         before, after, facts = (os.path.join(folder, name) for name in ("before.png", "after.png", "facts.json"))
         scene(WIDTH, HEIGHT).save(before)

@@ -14,6 +14,13 @@ namespace imgpipe {
 // Grey without alpha is always planar: the bytes are the same.
 enum class Layout : std::uint8_t { interleaved, planar };
 
+// The counters of a plane: one per value of integers. Floats: the count below the limits, those of kFloatBins
+// equal bins, the count above, and that of NaN (kernels/hist/float_bins.h).
+inline constexpr int kFloatBins = 256;
+[[nodiscard]] constexpr int counters_of(Sample sample) {
+  return is_float(sample) ? kFloatBins + 3 : bins(sample);
+}
+
 // Determines the memory layout of a frame.
 struct FrameType {
   std::int64_t width = 0;   // pixels
@@ -29,7 +36,7 @@ struct FrameType {
   [[nodiscard]] constexpr std::int64_t plane_bytes() const { return pixels() * bytes_per_sample(sample); }
   [[nodiscard]] constexpr std::int64_t color_bytes() const { return plane_bytes() * color_channels; }
   [[nodiscard]] constexpr std::int64_t bytes() const { return plane_bytes() * channels(); }
-  [[nodiscard]] constexpr std::int64_t bins() const { return imgpipe::bins(sample); }
+  [[nodiscard]] constexpr std::int64_t bins() const { return counters_of(sample); }
   friend constexpr bool operator==(const FrameType&, const FrameType&) = default;
 };
 
@@ -77,7 +84,7 @@ struct Frame {
   }
 };
 
-// Counts of samples: row c holds one counter per value of colour plane c.
+// Counts of samples: row c holds the counters of colour plane c.
 template <class Where>
 using Histogram = Plane<std::uint64_t, Where>;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -26,6 +27,8 @@ struct Parameters {
   [[nodiscard]] constexpr Enum as(std::size_t i) const {
     return static_cast<Enum>(values[i]);
   }
+  // A real, which is stored as the bits of a double.
+  [[nodiscard]] constexpr double real(std::size_t i) const { return std::bit_cast<double>(values[i]); }
   friend constexpr bool operator==(const Parameters&, const Parameters&) = default;
 };
 

@@ -18,8 +18,9 @@ struct Parameter {
   std::string_view name;  // as in smooth:NAME=VALUE
   std::string_view help;  // description and unit
   Kind kind = Kind::choice;
-  std::int64_t preset = 0;           // default value; a choice's is its position
-  std::int64_t least = 0, most = 0;  // range of a number
+  std::int64_t preset = 0;  // default value; a choice's is its position
+  // The range of a number. A real has none, but most > 0 if images of integers accept whole numbers up to it.
+  std::int64_t least = 0, most = 0;
   // The words of a choice; its value is the word's position. For a number, the words stand for -1, -2 and so
   // on.
   std::span<const std::string_view> words = {};

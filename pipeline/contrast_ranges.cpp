@@ -1,6 +1,10 @@
 #include "pipeline/contrast_ranges.h"
 
+#include <array>
+#include <charconv>
+
 #include "kernels/contrast/contrast.h"
+#include "kernels/hist/hist.h"
 #include "kernels/stage.h"
 
 namespace imgpipe {
@@ -32,6 +36,37 @@ std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
     }
   }
   return ranges;
+}
+
+std::string outside_text(const OutsideCounts& counts) {
+  const auto count = [](double limit, std::uint64_t samples) {
+    std::array<char, 32> text{};
+    char* const end = std::to_chars(text.data(), text.data() + text.size(), limit).ptr;
+    return std::string(text.data(), end) + ": " + std::to_string(samples);
+  };
+  return counts.label + ", plane " + std::to_string(counts.plane) + ": below " +
+         count(counts.lo, counts.below) + ", above " + count(counts.hi, counts.above) +
+         ", NaN: " + std::to_string(counts.nan);
+}
+
+std::vector<OutsideCounts> outside_counts(const Outcome& outcome) {
+  std::vector<OutsideCounts> all;
+  const Plan& plan = outcome.plan;
+  for (const Operation& operation : plan.operations) {
+    if (!makes_counts(*operation.stage) || !is_float(operation.in.sample)) continue;
+    const FloatBins limits = hist_bins(operation.parameters);
+    const std::uint64_t* counts = outcome.histograms[operation.step].data();
+    for (int c = 0; c < operation.in.color_channels; ++c, counts += operation.in.bins()) {
+      all.push_back({.label = plan.steps[operation.step].label,
+                     .plane = c,
+                     .lo = limits.least,
+                     .hi = limits.most,
+                     .below = counts[0],
+                     .above = counts[kFloatBins + 1],
+                     .nan = counts[kFloatBins + 2]});
+    }
+  }
+  return all;
 }
 
 }  // namespace imgpipe

@@ -1,6 +1,8 @@
-// The ranges of values that contrast stretched to black and white in a run.
+// The ranges of values that contrast stretched to black and white in a run, and the samples that hist of
+// floats found outside its limits.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -28,5 +30,16 @@ struct ContrastRange {
 // Returns one range per contrast step, or one per plane (contrast:stretch=each), in the order of the steps.
 // `outcome` must have no error.
 [[nodiscard]] std::vector<ContrastRange> contrast_ranges(Outcome& outcome);
+
+struct OutsideCounts {
+  std::string label;  // of the hist step
+  int plane = 0;
+  double lo = 0, hi = 0;
+  std::uint64_t below = 0, above = 0, nan = 0;
+};
+// "hist:0:1, plane 0: below 0: 3, above 1: 5, NaN: 2".
+[[nodiscard]] std::string outside_text(const OutsideCounts& counts);
+// Returns the counts of each colour plane for each hist step of floats. `outcome` must have no error.
+[[nodiscard]] std::vector<OutsideCounts> outside_counts(const Outcome& outcome);
 
 }  // namespace imgpipe

@@ -55,7 +55,10 @@ void ArchiveBatch::begin(Batch& batch) {
           .ended = [this](const ArchiveImage& image, const BatchResult& result) { end_image(image, result); },
           .left_out =
               [this](std::size_t archive, const std::string& member, const Error& error) {
-                const BatchFile file = file_of(archive, member, member);
+                const BatchFile file = file_of({.archive = archive,
+                                                .name = member,
+                                                .output_name = member,
+                                                .format = options_.output.format.value_or(Format::png)});
                 fail(file, Error(error.kind(), printable(file.input) + ": " + error.what()));
               },
           .archive_ended = [this](std::size_t archive,
@@ -69,11 +72,16 @@ bool ArchiveBatch::is_image(ArchiveImage& image) {
   const std::string base = image.name.substr(slash);
   if (base.empty() || base.front() == '.' || !selection_.takes(image.name, true)) return false;
   PlacedOutput output = NameTemplate::preset(false).place("", {base, base}, options_.output.format);
-  image.output_name = image.name.substr(0, slash) + output.path;
+  const std::string output_name = image.name.substr(0, slash) + output.path;
+  const std::string& result = options_.stages.name;
+  image.output_name = result.empty() ? output_name : also_path(output_name, result);
   image.format = output.format;
   const auto [hash, is_new] = option_hashes_.try_emplace(output.format);
-  if (is_new) hash->second = options_hash(options_, output.format);
-  image.made_of = Provenance{.name = name_hash(base), .options = hash->second};
+  if (is_new)
+    hash->second = {options_hash(options_, output.format), also_option_hashes(options_, output.format)};
+  image.made_of = Provenance{.name = name_hash(base), .options = hash->second.main};
+  for (std::size_t i = 0; i < options_.stages.also.size(); ++i)
+    image.also.push_back({also_path(output_name, options_.stages.also[i].name), hash->second.also[i]});
   return true;
 }
 
@@ -91,15 +99,16 @@ ByteSource ArchiveBatch::open(const std::string& input) const {
   };
 }
 
-BatchFile ArchiveBatch::file_of(std::size_t archive, const std::string& name,
-                                const std::string& output) const {
-  const BatchFile& of = archives_[archive];
+BatchFile ArchiveBatch::file_of(const ArchiveImage& image) const {
+  const BatchFile& of = archives_[image.archive];
   const bool from_stdin = of.input == kStandardStream, to_stdout = of.output == kStandardStream;
   BatchFile file;
-  file.input = (from_stdin ? "stdin" : of.input) + "/" + name;
+  const std::string to = (to_stdout ? "stdout" : of.output) + "/";
+  file.input = (from_stdin ? "stdin" : of.input) + "/" + image.name;
   file.name = file.input;
-  file.output = (to_stdout ? "stdout" : of.output) + "/" + output;
-  file.format = of.format;
+  file.output = to + image.output_name;
+  for (const AlsoFile& also : image.also) file.also.push_back({to + also.output});
+  file.format = image.format;
   file.archive = of.name;
   file.shard = of.shard;
   file.shards = of.shards;
@@ -107,8 +116,7 @@ BatchFile ArchiveBatch::file_of(std::size_t archive, const std::string& name,
 }
 
 void ArchiveBatch::end_image(const ArchiveImage& image, const BatchResult& result) {
-  BatchFile file = file_of(image.archive, image.name, image.output_name);
-  file.format = image.format;
+  BatchFile file = file_of(image);
   if (result.failed) return events_.ended(result, failed_.emplace_back(std::move(file)));
   events_.ended(result, file);
   // Output that went to a stream cannot be removed.

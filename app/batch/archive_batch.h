@@ -49,8 +49,7 @@ class ArchiveBatch {
  private:
   [[nodiscard]] bool is_image(ArchiveImage& image);
   [[nodiscard]] ByteSource open(const std::string& input) const;
-  [[nodiscard]] BatchFile file_of(std::size_t archive, const std::string& name,
-                                  const std::string& output_name) const;
+  [[nodiscard]] BatchFile file_of(const ArchiveImage& image) const;
   void end_image(const ArchiveImage& image, const BatchResult& result);
   void fail(BatchFile file, const Error& error);
   void end_archive(std::size_t archive, const std::optional<Error>& error);
@@ -62,7 +61,11 @@ class ArchiveBatch {
   const Events events_;
   Selection selection_;  // of members
   ArchiveSettings settings_;
-  std::map<Format, std::uint64_t> option_hashes_;
+  struct OptionHashes {
+    std::uint64_t main = 0;
+    std::vector<std::uint64_t> also;
+  };
+  std::map<Format, OptionHashes> option_hashes_;
   std::map<std::size_t, std::deque<BatchFile>> done_;  // images by archive, until the archive is written
   std::deque<BatchFile> failed_;
   std::size_t archives_done_ = 0;

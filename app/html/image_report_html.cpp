@@ -44,6 +44,7 @@ void add_facts(HtmlPage& page, const ImageReport& report, const RunFacts& facts,
   if (more.peak_memory_bytes > 0)
     rows.emplace_back("Memory", bytes_text(more.peak_memory_bytes) + " peak on the host");
   for (const ContrastRange& range : report.ranges) rows.emplace_back("Range", range_text(range));
+  for (const OutsideCounts& counts : report.outside) rows.emplace_back("Outside", outside_text(counts));
   if (report.compared)
     rows.emplace_back("Compared", report.identical ? "every stage is identical to the sequential reference"
                                                    : "a stage DIFFERS from the sequential reference");

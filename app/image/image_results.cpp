@@ -19,6 +19,7 @@
 #include "images/files/output_file.h"
 #include "images/formats/page_list.h"
 #include "images/text.h"
+#include "kernels/hist/hist.h"
 #include "kernels/stage.h"
 #include "pipeline/file_encoding.h"
 #include "pipeline/owned_frame.h"
@@ -121,7 +122,9 @@ HistogramPair histogram_before(const std::string& name, const Outcome& outcome,
   HistogramPair pair;
   pair.title = name + ", " + shape_text(outcome.plan.input);
   pair.before_label = counted_image(outcome.plan, before);
-  pair.before = {outcome.histograms[before], outcome.plan.parts(before).front().in.sample};
+  const Operation& counted = outcome.plan.parts(before).back();
+  pair.before = {outcome.histograms[before], counted.in.sample};
+  if (is_float(counted.in.sample)) pair.before.limits = hist_bins(counted.parameters);
   for (const ContrastRange& range : ranges) {
     if (range.label == ranges.front().label) pair.ranges.push_back(range);
   }
@@ -162,10 +165,15 @@ void write_stages(const ProcessOptions& options, const Outcome& outcome, const M
 void check_histogram(const ProcessOptions& options, const Plan& plan) {
   if (!options.reports.histogram_file.empty() && plan.tensor)
     throw Error(ErrorKind::usage, "--histogram: cannot count the floats of a tensor; remove normalize");
-  if (!options.reports.histogram_file.empty() && is_float(plan.output.sample))
-    throw Error(ErrorKind::usage,
-                "--histogram: cannot count the floats of the result; end with depth:8 or depth:16");
-  if (options.reports.histogram_file.empty() || before_step(plan) < plan.steps.size()) return;
+  if (options.reports.histogram_file.empty()) return;
+  const std::size_t before = before_step(plan);
+  const bool counts = before < plan.steps.size();
+  if (is_float(plan.output.sample) && !(counts && is_float(plan.parts(before).back().in.sample)))
+    throw Error(
+        ErrorKind::usage,
+        "--histogram: no limits for the floats of the result; insert hist:LO:HI where the samples are "
+        "floats, or end with depth:8 or depth:16");
+  if (counts) return;
   const bool of_series = !options.stages.series_steps.empty();
   const bool of_file = options.stages.list.find(":range=") != std::string::npos;
   const char* const why = of_series ? " in --stages; range=series counts in a separate pass"
@@ -178,7 +186,7 @@ HistogramPair histogram_pair(const std::string& name, const Outcome& outcome,
                              const std::vector<ContrastRange>& ranges) {
   HistogramPair pair = histogram_before(name, outcome, ranges);
   pair.after_label = "the finished image";
-  pair.after = count_image(outcome.pixels);
+  pair.after = count_image(outcome.pixels, pair.before.limits);
   return pair;
 }
 

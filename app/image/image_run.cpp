@@ -32,6 +32,7 @@
 #include "pipeline/device.h"
 #include "pipeline/jobs/combine_job.h"
 #include "pipeline/jobs/input_job.h"
+#include "pipeline/statistics/series_range.h"
 
 namespace imgpipe {
 namespace {
@@ -211,8 +212,9 @@ class InputRun {
         {.name = "range", .time_ms = static_cast<double>(timeline.now_ns() - begin) / 1e6});
     for (const std::size_t step : options_.stages.series_steps) {
       series_.push_back(input_->stages()[step]);
-      report_.notes.push_back("contrast: lo " + std::to_string(series_.back().parameters[0]) + ", hi " +
-                              std::to_string(series_.back().parameters[1]) + " (range of the series)");
+      const StretchRange range = series_range(series_.back());
+      report_.notes.push_back("contrast: lo " + std::to_string(range.lo) + ", hi " +
+                              std::to_string(range.hi) + " (range of the series)");
     }
   }
 
@@ -295,7 +297,8 @@ class InputRun {
                     .bits_per_sample = item.job.header().bits_per_sample,
                     .output_bytes = item.job.output_bytes(),
                     .wall_ms = wall_ms,
-                    .ranges = contrast_ranges(item.outcome)};
+                    .ranges = contrast_ranges(item.outcome),
+                    .outside = outside_counts(item.outcome)};
     add_also_facts(item.job);
     if (entries_.empty()) {
       facts_.output = entry.written;
@@ -321,6 +324,7 @@ class InputRun {
     if (is_single_) {
       report_ = std::move(report);
       report_.ranges = entry.ranges;
+      report_.outside = entry.outside;
       if (facts_.stack) report_.notes.insert(report_.notes.begin(), stack_text(facts_));
       if (has_html_report(options_))
         page_ = make_report_page(options_, item.outcome, report_.ranges, facts_.warnings);

@@ -55,7 +55,6 @@ void refuse_options(const ProcessOptions& options) {
       {options.decode.bands_of_page.has_value(),
        "--bands all: not supported for images in archives; extract them first"},
       {options.pages.has_value(), "--pages: not supported for images in archives; extract them first"},
-      {!options.stages.also.empty(), "--also: not supported for images in archives; extract them first"},
       {options.output.is_tensor,
        "--tensor: not supported for images in archives; --format npy writes an archive of tensors"},
       {options.output.name.has_value(),

@@ -72,6 +72,8 @@ std::vector<std::uint64_t> counts_of(const Json& values) {
 std::vector<std::vector<std::uint64_t>> channels_of(const Json& group) {
   if (!group.is_object() || !group.contains("counts") || !group["counts"].is_object())
     refuse("a histogram has no counts");
+  if (group.contains("limits") && !group["limits"].is_null())
+    refuse("the counts are those of floats; use levels:LO:HI with the limits of floats");
   std::vector<std::vector<std::uint64_t>> channels;
   for (const auto& [name, values] : group["counts"].items()) {
     if (name != kAlphaName) channels.push_back(counts_of(values));

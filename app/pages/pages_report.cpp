@@ -11,6 +11,7 @@
 #include "images/error.h"
 #include "images/text.h"
 #include "kernels/stage.h"
+#include "pipeline/statistics/series_range.h"
 
 namespace imgpipe {
 namespace {
@@ -29,6 +30,7 @@ void add_entry(Fields& fields, const PageEntry& page, bool compared) {
   fields.add("output_bytes", page.output_bytes);
   fields.add("wall_ms", page.wall_ms);
   fields.list("contrast", page.ranges, add_range);
+  fields.list("outside", page.outside, add_outside);
   fields.add("comparison", comparison_of(compared, page.identical), kComparisons);
 }
 
@@ -41,8 +43,9 @@ void add_report(Fields& fields, const ImageReport& sums, const RunFacts& facts,
     pages.add("last", facts.pages->last, kFromOne);
     pages.add("stack", facts.pages->stack);
     pages.list("series", series, [](Fields& range, const StageRequest& step) {
-      range.add("lo", step.parameters[0], kAnyNumber).also(R"({"type": "number"})");
-      range.add("hi", step.parameters[1], kAnyNumber).also(R"({"type": "number"})");
+      const auto [lo, hi] = series_range(step);
+      range.add("lo", lo, kAnyNumber).also(R"({"type": "number"})");
+      range.add("hi", hi, kAnyNumber).also(R"({"type": "number"})");
     });
     pages.list("each", entries,
                [&](Fields& each, const PageEntry& page) { add_entry(each, page, sums.compared); });

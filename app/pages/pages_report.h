@@ -18,6 +18,7 @@ struct PageEntry {
   std::int64_t output_bytes = 0;
   double wall_ms = 0;
   std::vector<ContrastRange> ranges{};
+  std::vector<OutsideCounts> outside{};
   bool identical = true;
 };
 

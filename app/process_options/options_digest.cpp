@@ -22,6 +22,7 @@ std::string sha256_of(const SecondImage& image) {
 
 std::string step_text(const StageRequest& request) {
   std::string text(request.stage->name);
+  if (!makes_pixels(*request.stage)) return text;  // it only counts: its parameters change no output
   for (std::size_t i = 0; i < request.stage->parameters.size(); ++i) {
     const Parameter& row = request.stage->parameters[i];
     // The pixels of a second image determine the output, not its name.

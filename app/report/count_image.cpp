@@ -1,5 +1,6 @@
 #include "app/report/count_image.h"
 
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace imgpipe {
 
-Counts count_image(const ConstHostView& pixels) {
+Counts count_image(const ConstHostView& pixels, const FloatBins& limits) {
   Frame<const std::byte, Host> frame = frame_of_image(pixels);
   OwnedFrame planar;
   if (frame.type.layout == Layout::interleaved) {
@@ -19,9 +20,11 @@ Counts count_image(const ConstHostView& pixels) {
     run_reference(*find_stage("split"), {.in = frame, .out = planar.view()});
     frame = std::as_const(planar).view();
   }
-  Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample};
-  run_reference(*find_stage("hist"),
-                {.in = frame, .histogram = histogram_view<Host>(counts.values.data(), frame.type)});
+  Counts counts{std::vector<std::uint64_t>(counters(frame.type)), frame.type.sample, limits};
+  run_reference(*find_stage("hist"), {.in = frame,
+                                      .histogram = histogram_view<Host>(counts.values.data(), frame.type),
+                                      .parameters = {{std::bit_cast<std::int64_t>(limits.least),
+                                                      std::bit_cast<std::int64_t>(limits.most)}}});
   return counts;
 }
 

@@ -7,6 +7,7 @@
 namespace imgpipe {
 
 // Counts the samples of an image's colour planes, one plane after another, with the reference implementation.
-[[nodiscard]] Counts count_image(const ConstHostView& pixels);
+// `limits`: those of floats.
+[[nodiscard]] Counts count_image(const ConstHostView& pixels, const FloatBins& limits = {});
 
 }  // namespace imgpipe

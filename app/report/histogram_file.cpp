@@ -9,6 +9,8 @@
 namespace imgpipe {
 namespace {
 
+constexpr std::array<const char*, 3> kOutside{"below", "above", "nan"};
+
 std::string histogram_csv(const HistogramPair& pair) {
   std::string out = "bin";
   for (const std::string& name : plane_names(pair.before)) out += ",before_" + name;
@@ -23,15 +25,35 @@ std::string histogram_csv(const HistogramPair& pair) {
     }
     out += "\n";
   }
+  for (std::size_t i = 0;
+       i < kOutside.size() && (is_float(pair.before.sample) || is_float(pair.after.sample)); ++i) {
+    out += kOutside[i];
+    for (const Counts* counts : {&pair.before, &pair.after}) {
+      for (int plane = 0; plane < counts->planes(); ++plane)
+        out += "," + (is_float(counts->sample) ? std::to_string(counts->outside(plane)[i]) : "");
+    }
+    out += "\n";
+  }
   return out;
 }
 
 void add_counts_of(Fields& fields, const Counts& counts, const std::string& label) {
-  Named<std::vector<std::uint64_t>> planes;
-  for (auto first = counts.values.begin(); first != counts.values.end(); first += counts.bins())
-    planes.emplace_back(plane_names(counts)[planes.size()], std::vector(first, first + counts.bins()));
+  Named<std::vector<std::uint64_t>> planes, outside;
+  for (int plane = 0; plane < counts.planes(); ++plane) {
+    auto& [name, values] = planes.emplace_back(plane_names(counts)[static_cast<std::size_t>(plane)],
+                                               std::vector<std::uint64_t>());
+    for (int bin = 0; bin < counts.bins(); ++bin) values.push_back(counts.at(plane, bin));
+    if (!is_float(counts.sample)) continue;
+    const auto most = counts.outside(plane);
+    outside.emplace_back(name, std::vector(most.begin(), most.end()));
+  }
   fields.add("image", label);
   fields.add("bins", counts.bins(), kHistogramBins);
+  fields.object_if(is_float(counts.sample), "limits", [&](Fields& limits) {
+    limits.add("lo", counts.limits.least, kAnyNumber);
+    limits.add("hi", counts.limits.most, kAnyNumber);
+    limits.add("outside", outside).about("samples below lo, above hi, and NaN");
+  });
   fields.add("counts", planes).also(R"({"oneOf": [
     {"required": ["grey"], "maxProperties": 1}, {"required": ["red", "green", "blue"], "maxProperties": 3}]})");
 }

@@ -99,7 +99,7 @@ class Panel {
       const int value = std::min(window_.first + window_.size / 8 * eighth, window_.last());
       const double x = center_of(value);
       out += line(x, bottom_, x, bottom_ + 5, "class=\"axis\"");
-      out += text_at(x, bottom_ + 19, "class=\"tick\" text-anchor=\"middle\"", std::to_string(value));
+      out += text_at(x, bottom_ + 19, "class=\"tick\" text-anchor=\"middle\"", value_text(value));
     }
     return out;
   }
@@ -130,6 +130,14 @@ class Panel {
   }
 
  private:
+  // The last bin of floats has the upper limit, the others the value at which they begin.
+  [[nodiscard]] std::string value_text(int value) const {
+    if (!is_float(counts_.sample)) return std::to_string(value);
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.4g",
+                  counts_.limits.edge(value == window_.last() ? counts_.limits.bins : value));
+    return text.data();
+  }
   [[nodiscard]] double center_of(int value) const {
     return kPlotLeft + kPlotWidth * (value - window_.first + 0.5) / window_.size;
   }

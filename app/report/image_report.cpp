@@ -257,6 +257,7 @@ std::string image_report_table(const ImageReport& report, const RunFacts& facts,
   out += "options: digest " + short_digest(options_digest(options, facts.output_format)) + "\n";
   if (options.reports.repeat > 0) out += times_line(options.reports.repeat, report.compared);
   for (const ContrastRange& range : report.ranges) out += range_text(range) + "\n";
+  for (const OutsideCounts& counts : report.outside) out += outside_text(counts) + "\n";
   for (const std::string& note : report.notes) out += note + "\n";
   ResultTable table = row_table(report);
   constexpr std::array<std::size_t, 8> kWidths{21, 12, 10, 9, 8, 13, 11, 0};

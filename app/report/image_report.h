@@ -39,6 +39,7 @@ struct ImageReport {
   std::vector<ReportRow> totals;  // kernels, kernels + transfers, end to end
   std::vector<Span> spans;
   std::vector<ContrastRange> ranges;
+  std::vector<OutsideCounts> outside;
   std::vector<std::string> notes;  // additional lines for people
   double wall_ms = 0;              // of everything, including all passes of --repeat
   double span_union_ms = 0;        // time during which at least one span ran

@@ -84,6 +84,8 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
   fields.add("warnings", facts.warnings)
       .about("as the batch's line of an image has them: damage, dropped metadata, a contrast without range");
   fields.list("contrast", report.ranges, add_range);
+  fields.list("outside", report.outside, add_outside)
+      .about("samples that hist of floats found outside its limits");
   fields.list("rows", report.rows, add_time_row);
   fields.list("totals", report.totals, add_time_row);
   fields.list("spans", report.spans, add_span);

@@ -59,6 +59,16 @@ void add_range(Fields& fields, const ContrastRange& range) {
   fields.add("hi", range.hi);
 }
 
+void add_outside(Fields& fields, const OutsideCounts& counts) {
+  fields.add("step", counts.label);
+  fields.add("plane", counts.plane);
+  fields.add("lo", counts.lo, kAnyNumber);
+  fields.add("hi", counts.hi, kAnyNumber);
+  fields.add("below", counts.below);
+  fields.add("above", counts.above);
+  fields.add("nan", counts.nan);
+}
+
 void add_tensor(Fields& fields, const TensorType& type, std::optional<std::int64_t> rows) {
   fields.add("shape", dimensions_of(type, rows), kFromOne);
   fields.add("dtype", type.sample_name(), one_of("float32|float16|bfloat16"));

@@ -26,6 +26,7 @@ struct ReportFailure {
 void add_failure(Fields& fields, const ReportFailure& failure);
 
 void add_range(Fields& fields, const ContrastRange& range);
+void add_outside(Fields& fields, const OutsideCounts& counts);
 
 inline constexpr Rule kChannels{.least = 1, .most = 4};
 inline constexpr Rule kOrientations{.least = 1, .most = 8};  // of EXIF

@@ -66,7 +66,12 @@ ResultTable span_table(std::span<const Span> spans) {
 ResultTable histogram_table(const HistogramPair& pair) {
   ResultTable table;
   const bool deep = pair.before.bins() > kRows || pair.after.bins() > kRows;
-  table.columns = {{"bin", deep ? "value (of 16 bits the upper 8)" : "value", true}};
+  const bool floats = is_float(pair.before.sample) || is_float(pair.after.sample);
+  table.columns = {{"bin",
+                    deep     ? "value (of 16 bits the upper 8)"
+                    : floats ? "value, or bin of floats"
+                             : "value",
+                    true}};
   const auto add_columns = [&](const Counts& counts, const std::string& when) {
     for (const std::string& name : plane_names(counts))
       table.columns.push_back(

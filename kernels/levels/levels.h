@@ -1,6 +1,6 @@
 // Levels: spreads the values between the given lo and hi over all values, like contrast with one range for a
 // whole series of images. A table of all results is made once and used like gamma's. Floats have no table;
-// they become (v - lo) / (hi - lo), limited to 0..1.
+// they become (v - lo) / (hi - lo), limited to 0..1. Their lo and hi are any numbers.
 #pragma once
 
 #include "kernels/shared/float_sample.h"
@@ -17,6 +17,10 @@ enum class LevelsOf : std::uint8_t { same, u8, u16 };
 // A range that covers all values leaves the image unchanged. So does hi <= lo of a series range, which occurs
 // if all samples are equal.
 [[nodiscard]] std::string_view levels_skip_reason(const FrameType& in, const Parameters& parameters);
+
+// Rejects limits of integers that are not values of 8- or 16-bit samples.
+[[nodiscard]] std::string_view levels_infer(const FrameType& in, const Parameters& parameters,
+                                            FrameType& out);
 
 // The table of all results, for gamma's functions (kernels/gamma/gamma.h).
 [[nodiscard]] std::int64_t levels_table_bytes(const FrameType& in, const Parameters& parameters);

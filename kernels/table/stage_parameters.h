@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 
 #include "kernels/arithmetic/arithmetic.h"
 #include "kernels/box/box.h"
@@ -249,15 +250,23 @@ inline constexpr std::array kIccParameters{
               .words = kIccIntentNames},
 };
 
+inline constexpr std::array kHistParameters{
+    Parameter{.name = "lo", .help = "Floats: start of the first of 256 bins", .kind = Parameter::Kind::real},
+    Parameter{.name = "hi",
+              .help = "Floats: end of the last bin",
+              .kind = Parameter::Kind::real,
+              .preset = std::bit_cast<std::int64_t>(1.0)},
+};
+
 inline constexpr std::array kLevelsParameters{
     Parameter{.name = "lo",
-              .help = "This value, and all below it, become 0",
-              .kind = Parameter::Kind::integer,
+              .help = "This value, and all below it, become 0; of integers 0 to 65535",
+              .kind = Parameter::Kind::real,
               .most = max_sample(Sample::u16),
               .required = true},
     Parameter{.name = "hi",
               .help = "This value, and all above it, become the largest",
-              .kind = Parameter::Kind::integer,
+              .kind = Parameter::Kind::real,
               .most = max_sample(Sample::u16),
               .required = true},
     Parameter{.name = "of", .help = "Bit depth in which lo and hi are given", .words = kLevelsOfNames},

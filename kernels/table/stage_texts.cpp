@@ -35,7 +35,9 @@ constexpr std::array kTexts{
               .example = "channel:a"},
     StageText{.stage = "hist",
               .rule = "Counts each value exactly for each colour plane: 256 values of 8 bits, 65,536 of 16. "
-                      "--histogram writes the counts. Pixels do not change.",
+                      "Floats are counted in 256 equal bins from lo to hi, and those below, those above and "
+                      "NaN. --histogram writes the counts. Pixels do not change.",
+              .equals = "for floats, numpy.histogram of doubles, with 256 bins and the range (lo, hi)",
               .example = "gray,hist"},
     StageText{.stage = "contrast",
               .rule =
@@ -65,11 +67,12 @@ constexpr std::array kTexts{
                       "gamma:1 is skipped.",
               .equals = "cv2.LUT with that table; same direction as ImageMagick's -gamma",
               .example = "gamma:2.2"},
-    StageText{.stage = "levels",
-              .rule =
-                  "contrast with given lo and hi: v <= lo becomes 0, v >= hi white, values in between are "
-                  "stretched linearly. lo must be less than hi.",
-              .example = "levels:16:235:8"},
+    StageText{
+        .stage = "levels",
+        .rule = "contrast with given lo and hi: v <= lo becomes 0, v >= hi white, values in between are "
+                "stretched linearly. lo must be less than hi. Floats may have any limits and become 0 to 1; "
+                "depth:8 or depth:16 after it makes integers.",
+        .example = "levels:16:235:8"},
     StageText{
         .stage = "add",
         .rule =

@@ -184,7 +184,7 @@ std::optional<StageCall<Device>> DeviceBands::call(std::size_t i, std::byte* mem
       [&](ValueId value, int plane) {
         return view(memory, rows, {value, plane, in});
       },
-      [&](ValueId value) { return node.counts_out() ? counts(memory, value) : tables[value]; },
+      [&](ValueId value) { return node.counts_out() == value ? counts(memory, value) : tables[value]; },
       [&](ValueId value, int plane) {
         return view(memory, rows, {value, plane, rows.held[value]});
       });

@@ -194,8 +194,8 @@ class BandPass {
         plan_.program, node,
         [&](ValueId value, int plane) { return memory_.rows_of(slot, value, plane, in); },
         [&](ValueId value) {
-          return node.counts_out() ? reinterpret_cast<std::byte*>(memory_.own_counts(slot, i))
-                                   : job_.whole.data(value);
+          return node.counts_out() == value ? reinterpret_cast<std::byte*>(memory_.own_counts(slot, i))
+                                            : job_.whole.data(value);
         },
         [&](ValueId value, int plane) { return memory_.target_of(slot, value, plane, out); });
     memory_.timed(slot, plan_.plan.steps[node.step].label, SpanKind::kernel,

@@ -20,14 +20,16 @@ void AlsoOutput::named(const Action& action) const {
   naming(printable(file_.output), action);
 }
 
-void AlsoOutput::make(Format format, const Shape& image, EncodeOptions encode, OutputSync* sync) {
+void AlsoOutput::make(Format format, const Shape& image, EncodeOptions encode, OutputSync* sync,
+                      bool stays_in_memory) {
   named([&] {
     shape_ = storable_shape(format, image, false);
     drops_alpha_ = image.has_alpha() && !shape_.has_alpha();
     encode.mark = mark_;
     if (file_.stack != nullptr) encode.in_stack = std::make_shared<const StackPosition>(file_.stack->next);
     writer_ = make_writer(format, image, encode);
-    if (file_.stack == nullptr) output_ = std::make_unique<OutputFile>(file_.output, sync);
+    if (file_.stack == nullptr && !stays_in_memory)
+      output_ = std::make_unique<OutputFile>(file_.output, sync);
   });
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "images/codecs/codec.h"
 #include "images/codecs/pages.h"
@@ -33,9 +34,12 @@ class AlsoOutput {
   // `mark`: that of the image's output.
   AlsoOutput(AlsoFile file, Mark mark);
 
-  // Makes the writer. Throws Error(usage) if the format cannot hold the image.
-  void make(Format format, const Shape& image, EncodeOptions encode, OutputSync* sync);
+  // Makes the writer, and unless the file stays in memory its output. Throws Error(usage) if the format
+  // cannot hold the image.
+  void make(Format format, const Shape& image, EncodeOptions encode, OutputSync* sync, bool stays_in_memory);
   void encode(ConstHostView pixels, HostThreads& threads, Timeline& timeline);
+  // Returns the encoded file if it stays in memory.
+  [[nodiscard]] EncodedFile take_file() { return std::exchange(encoded_, {}); }
   // Writes the encoded file. The functions are those of ImageSettings.
   void write(const std::function<void(const std::string&)>& before_first_byte,
              const std::function<void(const std::string&, const Mark&)>& before_write, Timeline& timeline);

@@ -135,9 +135,14 @@ void ArchiveJob::check_name(const std::string& name, const std::string& output_n
   const bool is_new = name != output_name;
   if (new_names_.contains(hash) || (is_new && names_.contains(hash)))
     throw Error(ErrorKind::input, "another member is or becomes " + printable(output_name) +
-                                      "; use a format that keeps their names apart");
+                                      "; use a format, or names of --also, that keep their names apart");
   names_.insert(hash);
   if (is_new) new_names_.insert(hash);
+}
+
+void ArchiveJob::check_names(const ArchiveImage& image) {
+  check_name(image.name, image.output_name);
+  for (const AlsoFile& also : image.also) check_name(image.name, also.output);
 }
 
 void ArchiveJob::add_image(const ArchiveMember& member, ArchiveImage image) {
@@ -157,18 +162,30 @@ void ArchiveJob::add_image(const ArchiveMember& member, ArchiveImage image) {
   events_.found(image);
   part.is_ready = false;
   part.held_bytes = static_cast<std::int64_t>(bytes.size());
-  images_.emplace(next_item_++, &wait(std::move(part)));
-  batch_.add({.input = files.input_name + "/" + image.name,
-              .output = files.output_name + "/" + image.output_name,
-              .format = image.format,
-              .made_of = image.made_of,
-              .content = std::make_shared<const std::vector<std::byte>>(std::move(bytes)),
-              .stays_in_memory = true});
+  BatchItem item{.input = files.input_name + "/" + image.name,
+                 .output = files.output_name + "/" + image.output_name,
+                 .format = image.format,
+                 .made_of = image.made_of,
+                 .content = std::make_shared<const std::vector<std::byte>>(std::move(bytes)),
+                 .stays_in_memory = true,
+                 .also = image.also};
+  std::vector<Waiting*>& results = images_[next_item_++];
+  for (AlsoFile& also : item.also) {
+    Waiting result{.kind = Waiting::Kind::image,
+                   .archive = reading_,
+                   .member = member,
+                   .image = image,
+                   .is_ready = false};
+    result.image.output_name = std::exchange(also.output, files.output_name + "/" + also.output);
+    results.push_back(&wait(std::move(result)));
+  }
+  results.push_back(&wait(std::move(part)));
+  batch_.add(std::move(item));
 }
 
 std::vector<std::byte> ArchiveJob::read_image(const ArchiveMember& member, const ArchiveImage& image) {
   ArchiveWriter::check(member);
-  check_name(image.name, image.output_name);
+  check_names(image);
   if (settings_.max_image_bytes && member.size_bytes > *settings_.max_image_bytes)
     throw Error(ErrorKind::memory, "needs up to " + std::to_string(member.size_bytes) +
                                        " bytes, but --memory leaves " +
@@ -207,15 +224,18 @@ ArchiveJob::Waiting& ArchiveJob::wait(Waiting part) {
 // ---- writing -----------------------------------------------------------------------------------------
 
 void ArchiveJob::take(BatchResult result) {
-  const auto found = images_.find(result.item);
-  Waiting& part = *found->second;
-  images_.erase(found);
-  held_bytes_ -= std::exchange(part.held_bytes, 0);
-  part.has_failed = result.failed.has_value();
-  part.batch_bytes = static_cast<std::int64_t>(result.file.size_bytes());
-  part.parts = std::move(result.file.parts);
-  part.is_ready = true;
-  events_.ended(part.image, result);
+  const std::vector<Waiting*> parts = std::move(images_.extract(result.item).mapped());
+  held_bytes_ -= std::exchange(parts.back()->held_bytes, 0);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    Waiting& part = *parts[i];
+    part.has_failed = result.failed.has_value();
+    part.is_ready = true;
+    if (part.has_failed) continue;
+    EncodedFile& file = i < result.also.size() ? result.also[i].file : result.file;
+    part.batch_bytes = static_cast<std::int64_t>(file.size_bytes());
+    part.parts = std::move(file.parts);
+  }
+  events_.ended(parts.back()->image, result);
   write_ready();
 }
 

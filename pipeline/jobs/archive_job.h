@@ -35,6 +35,8 @@ struct ArchiveImage {
   std::string name, output_name;  // of the members
   Format format = Format::png;
   std::optional<Provenance> made_of{};
+  // Further results, which become members directly before the image's; the outputs are their names.
+  std::vector<AlsoFile> also{};
 };
 
 struct ArchiveSettings {
@@ -101,6 +103,7 @@ class ArchiveJob {
   [[nodiscard]] std::int64_t names_bytes() const;
   [[nodiscard]] ArchiveMember renamed(ArchiveMember member) const;
   void check_name(const std::string& name, const std::string& output_name);
+  void check_names(const ArchiveImage& image);
   Waiting& wait(Waiting part);
   // ---- writing
   void write_ready();
@@ -128,7 +131,8 @@ class ArchiveJob {
   std::deque<Waiting> waiting_;
   std::int64_t held_bytes_ = 0;
   std::size_t next_item_ = 0;
-  std::unordered_map<std::size_t, Waiting*> images_;  // in the batch, by item; deque keeps addresses
+  // The results of each image in the batch, by item; deque keeps addresses.
+  std::unordered_map<std::size_t, std::vector<Waiting*>> images_;
 
   std::unique_ptr<OutputFile> output_;
   std::unique_ptr<ArchiveWriter> writer_;

@@ -277,6 +277,8 @@ class Batch::Work {
     entry->result.output_bytes = entry->job->output_bytes();
     entry->result.file = entry->job->take_file();
     add_also_results(*entry->job, entry->result);
+    for (std::size_t i = 0; i < entry->result.also.size(); ++i)
+      entry->result.also[i].file = entry->job->take_also_file(i);
     finish(entry);
   }
 

@@ -49,7 +49,7 @@ struct BatchItem {
   // As in ImageFiles. Without pages only.
   std::shared_ptr<const std::vector<std::byte>> content{};
   bool stays_in_memory = false;
-  std::vector<AlsoFile> also{};  // as in ImageFiles; without lanes, and none stays in memory
+  std::vector<AlsoFile> also{};  // as in ImageFiles; without lanes
 };
 
 // The inputs of a batch, each made on request, so that a hundred thousand paths are not stored twice.
@@ -152,6 +152,7 @@ struct Interval {
 struct AlsoResult {
   Shape output{0, 0, 1};
   std::int64_t bytes = 0;  // with --pages: of all pages
+  EncodedFile file;        // of an output that stays in memory
 };
 
 struct BatchResult {
@@ -180,6 +181,9 @@ struct BatchResult {
   std::vector<Span> spans;       // with keep_spans; their tracks name the worker and the slot
   EncodedFile file;              // of an output that stays in memory
   std::vector<AlsoResult> also;  // of an image that is done
+
+  // The size of the files in memory.
+  [[nodiscard]] std::int64_t held_bytes() const;
 };
 
 class Batch {

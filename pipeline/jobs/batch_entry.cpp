@@ -119,6 +119,12 @@ void record_output(BatchEntry& entry) {
   result.unpreserved_metadata = image.unpreserved_metadata();
 }
 
+std::int64_t BatchResult::held_bytes() const {
+  std::uint64_t bytes = file.size_bytes();
+  for (const AlsoResult& one : also) bytes += one.file.size_bytes();
+  return static_cast<std::int64_t>(bytes);
+}
+
 void add_also_results(const ImageJob& image, BatchResult& result) {
   result.also.resize(image.also().size());
   for (std::size_t i = 0; i < result.also.size(); ++i) {

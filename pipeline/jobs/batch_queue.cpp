@@ -130,7 +130,7 @@ void BatchQueue::end(EntryPointer entry) noexcept {
   {
     const std::lock_guard lock(mutex_);
     release(counted);
-    file_bytes_ += static_cast<std::int64_t>(ended.front().file.size_bytes());
+    file_bytes_ += ended.front().held_bytes();
     peak_admitted_bytes_ = std::max(peak_admitted_bytes_, ended.front().needed_bytes);
     results_.splice(results_.end(), ended);
   }

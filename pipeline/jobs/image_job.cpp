@@ -183,7 +183,7 @@ void ImageJob::make_also() {
     AlsoOutput& output = also_.emplace_back(files_.also[i], mark());
     EncodeOptions encode = settings_.encode;
     encode.metadata = preserved_metadata(i, storable_shape(files_.format, shape, false)).metadata;
-    output.make(files_.format, shape, std::move(encode), settings_.sync);
+    output.make(files_.format, shape, std::move(encode), settings_.sync, files_.stays_in_memory);
   }
 }
 

@@ -41,7 +41,7 @@ struct ImageFiles {
   std::size_t number = 0;               // index in a batch
   // The bytes of the input, already read. `input` is only its name then.
   std::shared_ptr<const std::vector<std::byte>> content{};
-  bool stays_in_memory = false;  // the output is taken by take_file(); `output` is only its name then
+  bool stays_in_memory = false;  // the outputs are taken by take_file(); `output` is only a name then
   std::optional<PageOfInput> page{};
   // The provenance for the output's mark; if its content hash is unknown, reading the input computes it.
   // nullopt: the input has no name.
@@ -172,6 +172,7 @@ class ImageJob {
   void write();
   // After write(): the file of an output that stays in memory.
   [[nodiscard]] EncodedFile take_file() { return std::exchange(encoded_, {}); }
+  [[nodiscard]] EncodedFile take_also_file(std::size_t i) { return also_[i].take_file(); }
 
   void release() noexcept;
 

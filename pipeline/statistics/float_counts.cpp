@@ -15,10 +15,6 @@ constexpr int kLeastExponent = -149;  // of the last bit of a denormal
 
 }  // namespace
 
-double FloatBins::edge(int i) const {
-  return i == bins ? most : i * ((most - least) / bins) + least;
-}
-
 FloatCounts::FloatCounts(int channels, std::optional<FloatBins> bins)
     : bins_(bins), channels_(static_cast<std::size_t>(channels)) {
   if (!bins_) return;

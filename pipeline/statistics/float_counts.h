@@ -17,18 +17,10 @@
 #include <vector>
 
 #include "images/plane.h"
+#include "kernels/hist/float_bins.h"
 #include "pipeline/statistics/exact.h"
 
 namespace imgpipe {
-
-// Equal bins from least to most: bin i has the values from edge(i) up to edge(i + 1), and the last bin also
-// has `most`. The edges are those of numpy.linspace(least, most, bins + 1) in doubles.
-struct FloatBins {
-  double least = 0, most = 1;  // finite, least < most
-  int bins = 256;
-
-  [[nodiscard]] double edge(int i) const;
-};
 
 struct FloatStatistics {
   std::uint64_t samples = 0;  // all

@@ -1,6 +1,7 @@
 #include "pipeline/statistics/series_range.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -52,14 +53,19 @@ StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channe
   StageRequest levels =
       std::move(parse_stages(counts.size() > 256 ? "levels:0:1:16" : "levels:0:1:8").front());
   // Set directly: parse_stages() rejects an empty range.
-  levels.parameters.values[0] = range.lo;
-  levels.parameters.values[1] = range.hi;
+  levels.parameters.values[0] = std::bit_cast<std::int64_t>(static_cast<double>(range.lo));
+  levels.parameters.values[1] = std::bit_cast<std::int64_t>(static_cast<double>(range.hi));
   levels.said.replace(0, 4, ":" + std::to_string(range.lo) + ":" + std::to_string(range.hi));
   return levels;
 }
 
+StretchRange series_range(const StageRequest& levels) {
+  return {static_cast<int>(levels.parameters.real(0)), static_cast<int>(levels.parameters.real(1))};
+}
+
 bool has_no_range(const StageRequest& levels) {
-  return levels.parameters[1] <= levels.parameters[0];
+  const StretchRange range = series_range(levels);
+  return range.hi <= range.lo;
 }
 
 }  // namespace imgpipe

@@ -16,6 +16,9 @@ namespace imgpipe {
 [[nodiscard]] StageRequest levels_of_series(std::span<const std::vector<std::uint64_t>> channels,
                                             const ContrastParameters& parameters);
 
+// Returns lo and hi of such a step.
+[[nodiscard]] StretchRange series_range(const StageRequest& levels);
+
 // Whether a levels step of a series leaves every image unchanged: hi <= lo.
 [[nodiscard]] bool has_no_range(const StageRequest& levels);
 

@@ -18,7 +18,8 @@ except ImportError:
 
 F = np.float32
 NAN = np.uint32(0x7FC00000)
-DTYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32, "f16": np.float16, "bf16": np.uint16}
+DTYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32, "f16": np.float16, "bf16": np.uint16,
+          "u64": np.uint64}
 
 
 def bits(values):
@@ -91,8 +92,14 @@ def gamma(v, text):
 
 def levels(v, lo, hi, of="same"):
     white = {"same": F(1), "8": F(255), "16": F(65535)}[of]
-    lo, hi = F(int(lo)) / white, F(int(hi)) / white
+    lo, hi = F(float(lo)) / white, F(float(hi)) / white
     return np.where(v <= lo, F(0), np.where(v >= hi, F(1), canonical((v - lo) / (hi - lo))))
+
+
+def hist(v, lo="0", hi="1"):
+    lo, hi, doubles = float(lo), float(hi), v.astype(np.float64)
+    counts, _ = np.histogram(doubles, 256, (lo, hi))
+    return np.array([[np.sum(doubles < lo), *counts, np.sum(doubles > hi), np.sum(np.isnan(v))]], np.uint64)
 
 
 def depth(v, to):
@@ -289,7 +296,7 @@ ARITHMETIC = {name: arithmetic(function) for name, function in {
     "max": lambda v, d, _: np.where((d > v) | np.isnan(d), d, v)}.items()}
 
 STAGES = ARITHMETIC | {f.__name__: f
-          for f in (invert, gamma, levels, depth, smooth, resize, crop, pad, flip, rotate, normalize)}
+          for f in (invert, gamma, levels, hist, depth, smooth, resize, crop, pad, flip, rotate, normalize)}
 
 
 def cases(data):

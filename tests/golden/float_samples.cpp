@@ -1,11 +1,13 @@
 // Writes the reference's results for noise and every stage that accepts or makes floats, for float_oracle.py.
 // Each case is a line, "STEP WIDTH HEIGHT SAMPLE OUT_WIDTH OUT_HEIGHT OUT_SAMPLE", then the input samples,
-// then the output samples.
+// then the output samples. Those of hist are its counts.
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "images/tensor.h"
 #include "kernels/stage.h"
@@ -16,7 +18,7 @@
 namespace imgpipe::test {
 namespace {
 
-constexpr std::array<std::string_view, 58> kSteps{"invert",
+constexpr std::array<std::string_view, 64> kSteps{"invert",
                                                   "add:0.3",
                                                   "add:grey",
                                                   "subtract:0.3",
@@ -43,6 +45,12 @@ constexpr std::array<std::string_view, 58> kSteps{"invert",
                                                   "levels:16:235:8",
                                                   "levels:1000:40001:16",
                                                   "levels:65534:65535:16",
+                                                  "levels:-0.25:1e-3",
+                                                  "levels:-3e38:3.4e38",
+                                                  "hist",
+                                                  "hist:-0.5:1.5",
+                                                  "hist:0.1:0.1000001",
+                                                  "hist:-3.4e38:3.4e38",
                                                   "smooth:box:shrink",
                                                   "smooth:box:replicate",
                                                   "smooth:box:reflect",
@@ -94,10 +102,13 @@ void write_case(Engine& engine, std::string_view step, const Image& image) {
   job.reader = make_memory_reader(image.untyped_view());
   const Outcome outcome = engine.run(std::move(job));
   if (outcome.error) std::rethrow_exception(outcome.error);
-  std::puts(
-      (std::string(step) + " " + shape_text(image.shape()) + " " + shape_text(outcome.plan.output)).c_str());
+  const std::vector<std::uint64_t>& counts = outcome.histograms.front();
+  const std::string made =
+      counts.empty() ? shape_text(outcome.plan.output) : std::to_string(counts.size()) + " 1 u64";
+  std::puts((std::string(step) + " " + shape_text(image.shape()) + " " + made).c_str());
   write(image.untyped_view());
-  write(outcome.pixels);
+  if (counts.empty()) return write(outcome.pixels);
+  std::fwrite(counts.data(), sizeof counts[0], counts.size(), stdout);
 }
 
 void write_cases(Engine& engine, std::string_view step, Sample sample) {

@@ -98,14 +98,16 @@ TEST(FloatGamma, IsCloseToThePower) {
 }
 
 TEST(FloatLevels, ClampsToItsRange) {
-  const auto levels = [](std::int64_t lo, std::int64_t hi, LevelsOf of) {
-    return FloatLevels::of({{lo, hi, static_cast<std::int64_t>(of)}});
+  const auto levels = [](double lo, double hi, LevelsOf of) {
+    return FloatLevels::of(
+        {{std::bit_cast<std::int64_t>(lo), std::bit_cast<std::int64_t>(hi), static_cast<std::int64_t>(of)}});
   };
   EXPECT_EQ(levels(0, 1, LevelsOf::same)(0.25F), 0.25F);
   EXPECT_EQ(levels(0, 1, LevelsOf::same)(-0.25F), 0.0F);
   EXPECT_EQ(levels(0, 1, LevelsOf::same)(kInf), 1.0F);
   EXPECT_EQ(levels(51, 204, LevelsOf::u8)(0.5F), 0.5F);
   EXPECT_EQ(levels(1, 3, LevelsOf::same)(2.5F), 0.75F);
+  EXPECT_EQ(levels(-0.5, 1.5, LevelsOf::same)(0.0F), 0.25F);
   EXPECT_EQ(float_bits(levels(0, 65535, LevelsOf::u16)(-kNan)), kNanBits);
 }
 

@@ -114,7 +114,8 @@ TEST(CpuEngine, SixteenBitsEqualTheReference) {
                                        "gray,smooth:gauss:reflect,threshold,depth:8",
                                        "resize:50:0:area,gamma:2.2,contrast:to=8",
                                        "resize:0:300,invert,hist,depth:8,hist",
-                                       "depth:8,contrast:to=16,resize:40:0:nearest,smooth,depth:8"};
+                                       "depth:8,contrast:to=16,resize:40:0:nearest,smooth,depth:8",
+                                       "depth:float,hist:0.3:0.6,invert,hist,depth:8"};
   for (const Size& size : {Size{1, 1}, Size{2, 3}, Size{97, 89}, Size{5, 1203}, Size{9001, 50}}) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (std::size_t i = 0; i < lists.size(); ++i) {

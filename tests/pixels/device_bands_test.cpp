@@ -127,7 +127,8 @@ const std::vector<std::string> kLists{
     "hist,resize:19:3:nearest,contrast,resize:40:200:area,smooth:box:reflect",
     "threshold:100,resize:10:1",
     "depth:float,smooth:triangle,gamma:2.2,resize:23:17:area,invert,depth:8",
-    "depth:float,resize:70:90,levels:9:200:8,smooth:gauss:reflect,depth:8,hist"};
+    "depth:float,resize:70:90,levels:9:200:8,smooth:gauss:reflect,depth:8,hist",
+    "depth:float,hist:0.3:0.6,resize:70:90,levels:-0.5:0.625,hist,depth:8"};
 
 TEST(DeviceBands, EqualsTheReferenceForEveryListShapeAndLimit) {
   for (const Size& size : {Size{1, 1}, Size{1, 37}, Size{41, 1}, Size{5, 5}, Size{33, 120}, Size{117, 261}}) {

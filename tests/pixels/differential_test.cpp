@@ -158,11 +158,6 @@ struct Trial {
   }
 };
 
-// Returns 1 for floats, which have no counts.
-std::int64_t bins_of(const FrameType& type) {
-  return is_float(type.sample) ? 1 : type.bins();
-}
-
 // Stages of floats must neither depend on the floating-point environment nor change it.
 template <class Run>
 void run_hostile(const FrameType& in, const FrameType& out, const Run& run) {
@@ -177,7 +172,7 @@ std::vector<std::uint64_t> counters_of(const Stage& stage, const StageCase& test
                                        const Frame<const std::byte, Host>& in) {
   const int planes =
       makes_counts(stage) && makes_pixels(stage) ? made.color_channels : in.type.color_channels;
-  std::vector<std::uint64_t> counters(static_cast<std::size_t>(bins_of(in.type) * planes) + 2, 0xDEADBEEF);
+  std::vector<std::uint64_t> counters(static_cast<std::size_t>(in.type.bins() * planes) + 2, 0xDEADBEEF);
   if (reads_counts(stage, test.parameters)) std::ranges::copy(counts_of(in), counters.begin() + 1);
   return counters;
 }
@@ -193,7 +188,7 @@ void check(const Backend& backend, Trial& trial, GuardedFrame& in, const Guarded
   call.parameters = with_second_image(test.parameters, type);
   // Garbage, which hist must overwrite.
   if (makes_counts(stage)) std::ranges::fill(counters, 0xDEADBEEF);
-  const std::int64_t bins = bins_of(type);
+  const std::int64_t bins = type.bins();
   call.histogram = {counters.data() + 1, bins, (std::ssize(counters) - 2) / bins, bins, 1};
   if (table.empty()) table = table_for(stage, call);
   if (!device_makes_table) call.table = {table.data(), std::ssize(table)};

@@ -301,3 +301,33 @@ def test_statistics(tmp_path):
     assert histogram["below"] == (finite < -1).sum() and histogram["above"] == (finite > 1.5).sum()
     rows = [json.loads(line) for line in (tmp_path / "s.ndjson").read_text().splitlines()]
     assert [row["float_channels"]["grey"] for row in rows] == [exact(array) for array in arrays]
+
+
+def counted(plane, lo, hi):
+    """docs/pixels.md, "hist": the bins, and the samples below, above and NaN."""
+    doubles = plane.astype(np.float64)
+    return (np.histogram(doubles, 256, (lo, hi))[0].tolist(),
+            [int((doubles < lo).sum()), int((doubles > hi).sum()), int(np.isnan(doubles).sum())])
+
+
+@pytest.mark.parametrize("lo, hi", [(0, 2), (-0.75, 1e-3), (0.1, 0.1000001), (-3.4e38, 3.4e38), (1e-45, 1e-40)])
+def test_histogram(tmp_path, lo, hi):
+    edges = np.linspace(lo, hi, 257).astype(np.float32)
+    near = np.concatenate([edges, np.nextafter(edges, np.float32(9)), np.nextafter(edges, np.float32(-9))])
+    for shape in ((37, 29), (31, 43, 3)):
+        array = values(shape, np.float32, 4)
+        array.flat[-len(near):] = near
+        np.save(tmp_path / "a.npy", array)
+        for device in ("cpu", "reference"):
+            run(tmp_path / "a.npy", tmp_path / "b.npy", "--stages", f"hist:{lo}:{hi},invert", "--device", device,
+                "--overwrite", "--histogram", tmp_path / "h.json", "--json", tmp_path / "r.json")
+            found = json.loads((tmp_path / "h.json").read_text())
+            report = json.loads((tmp_path / "r.json").read_text())["outside"]
+            for when, image in (("before", array), ("after", np.load(tmp_path / "b.npy"))):
+                planes = image.reshape(*image.shape[:2], -1)
+                for number, (name, counts) in enumerate(found[when]["counts"].items()):
+                    outside = found[when]["limits"]["outside"][name]
+                    assert (counts, outside) == counted(planes[..., number], lo, hi)
+                    if when == "before":
+                        assert report[number] == {"step": f"hist:{lo}:{hi}", "plane": number, "lo": lo, "hi": hi,
+                                                  "below": outside[0], "above": outside[1], "nan": outside[2]}

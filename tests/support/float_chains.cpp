@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::int64_t kMaxFloatPixels = 6000;
 constexpr std::array<std::string_view, 3> kDepths{"depth:float", "depth:8", "depth:16"};
+constexpr std::array<std::string_view, 3> kHists{"hist", "hist:-0.5:1.5", "hist:lo=0.1:hi=0.1000001"};
 
 std::string_view sample_name(Sample sample) {
   switch (sample) {
@@ -46,8 +47,10 @@ std::string random_float_step(Random& random) {
     return some;
   }();
   const Stage& stage = *stages[static_cast<std::size_t>(below(random, std::ssize(stages)))];
-  return stage.name == "depth" ? std::string(kDepths[static_cast<std::size_t>(below(random, 3))])
-                               : random_step(random, stage);
+  const auto index = static_cast<std::size_t>(below(random, 3));
+  if (stage.name == "depth") return std::string(kDepths[index]);
+  if (stage.name == "hist") return std::string(kHists[index]);
+  return random_step(random, stage);
 }
 
 bool is_wanted(const Plan& plan) {

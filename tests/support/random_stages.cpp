@@ -20,7 +20,8 @@ namespace {
 // Most integers are at most about the images' size. All others, and decimals, are log-uniform.
 std::int64_t random_number(Random& random, const Parameter& row) {
   static constexpr std::array<std::int64_t, 3> kLimits{2, 9, 70};
-  if (row.kind == Parameter::Kind::integer && below(random, 8) != 0) {
+  const bool is_whole = row.kind == Parameter::Kind::integer || row.kind == Parameter::Kind::real;
+  if (is_whole && below(random, 8) != 0) {
     const std::int64_t limit = kLimits[static_cast<std::size_t>(below(random, 3))];
     return row.least + below(random, std::min(row.most - row.least + 1, limit));
   }
@@ -36,12 +37,6 @@ std::int64_t random_color(Random& random) {
   return *parse_color(names[static_cast<std::size_t>(below(random, std::ssize(names)))]);
 }
 
-// Between -4 and 4, mostly with many decimals.
-std::int64_t random_real(Random& random) {
-  const double value = std::ldexp(static_cast<double>(below(random, std::int64_t{1} << 53)), -50) - 4;
-  return std::bit_cast<std::int64_t>(below(random, 4) == 0 ? std::round(value) : value);
-}
-
 std::int64_t random_number_of(Random& random, const Parameter& row) {
   switch (row.kind) {
     case Parameter::Kind::integer:
@@ -54,7 +49,7 @@ std::int64_t random_number_of(Random& random, const Parameter& row) {
     case Parameter::Kind::color:
       return random_color(random);
     case Parameter::Kind::real:
-      return random_real(random);
+      return std::bit_cast<std::int64_t>(static_cast<double>(random_number(random, row)));
   }
   unreachable();
 }
@@ -127,7 +122,9 @@ std::string random_step(Random& random, const Stage& stage) {
     if (stage.tensor != nullptr) step += random_means(random);
     for (std::size_t i = 0; i < stage.parameters.size(); ++i) {
       const Parameter& row = stage.parameters[i];
-      if (stage.tensor != nullptr && (row.kind == Parameter::Kind::real || row.name == "preset")) continue;
+      // Limits of floats alone keep their presets, because these chains use integers.
+      const bool is_real = row.kind == Parameter::Kind::real && row.most == 0;
+      if (is_real || (stage.tensor != nullptr && row.name == "preset")) continue;
       const std::int64_t given_of_four = row.required ? 4 : i < kUsualParameters ? 3 : 1;
       if (given_of_four < 4 && below(random, 4) >= given_of_four) continue;
       step += ":" + std::string(row.name) + "=" + random_value(random, stage, row);

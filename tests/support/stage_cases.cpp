@@ -1,6 +1,7 @@
 #include "tests/support/stage_cases.h"
 
 #include <algorithm>
+#include <array>
 
 #include "pipeline/stage_list.h"
 #include "tests/support/golden.h"
@@ -11,6 +12,8 @@ namespace {
 
 // Golden values are integers; tests/golden/float_oracle.py covers floats.
 constexpr const char* kDepthOfFloats = "depth:float";
+// The second has fewer floats than bins, the third has all finite ones.
+constexpr std::array kHistsOfFloats{"hist:-0.5:1.5", "hist:0.1:0.1000001", "hist:-3.4e38:3.4e38"};
 
 // Returns both stages' parameters, one after another.
 Parameters joined(const Stage& first, Parameters parameters, const Parameters& second) {
@@ -109,6 +112,8 @@ std::vector<StageCase> cases_of(const Stage& stage) {
   std::vector<StageCase> cases;
   std::vector<std::string> steps = golden_cases(stage.name);
   if (stage.name == "depth") steps.insert(steps.begin(), kDepthOfFloats);
+  if (stage.name == "hist") steps.insert(steps.end(), kHistsOfFloats.begin(), kHistsOfFloats.end());
+  if (stage.name == "levels") steps.emplace_back("levels:-0.25:1e-3");
   for (const std::string& step : steps) {
     StageRequest request = parse_stages(step).front();
     if (!request.image) request.image = named_profile_table(stage, request.parameters);
