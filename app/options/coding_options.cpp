@@ -40,7 +40,7 @@ std::vector<OptionRow> decoding_rows(bool all_bands) {
   };
   if (all_bands) {
     rows.front().help += "; all: each band as a grey image, written as the bands of one TIFF";
-    rows.front().values.emplace_back(kAllBands);
+    rows.front().values.insert(rows.front().values.begin(), std::string(kAllBands));
   }
   return rows;
 }

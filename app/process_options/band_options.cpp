@@ -18,13 +18,17 @@ constexpr std::array<std::string_view, 10> kMixing{"gray",         "rgb",      "
                                                    "append",       "colormap", "icc",     "saturation",
                                                    "whitebalance", "normalize"};
 
-void check_steps(const std::string& option, const std::vector<StageRequest>& steps) {
+// Returns why bands cannot be processed one at a time by a step; empty: they can.
+std::string refusal(const std::string& stage) {
+  if (stage == "trim") return "trim would cut each band differently; use crop";
+  if (std::ranges::find(kMixing, stage) == kMixing.end()) return "";
+  return stage + " needs the channels of a colour image, but each band is a grey image; leave it out";
+}
+
+void check_steps(std::string option, const std::vector<StageRequest>& steps) {
   for (const StageRequest& step : steps) {
-    const std::string name(step.stage->name);
-    if (name == "trim") usage("--bands all: " + option + ": trim would cut each band differently; use crop");
-    if (std::ranges::find(kMixing, name) != kMixing.end())
-      usage("--bands all: " + option + ": " + name +
-            " needs the channels of a colour image, but each band is a grey image; leave it out");
+    if (const std::string why = refusal(std::string(step.stage->name)); !why.empty())
+      usage("--bands all: " + option.append(": ").append(why));
   }
 }
 
