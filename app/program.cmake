@@ -33,7 +33,8 @@ endif()
 target_compile_options(imgpipe_app PRIVATE ${imgpipe_text_options})
 set_target_properties(imgpipe_app PROPERTIES IMGPIPE_ALIGNMENT_UNCHECKED ON)
 target_link_libraries(imgpipe_app PUBLIC imgpipe_jobs imgpipe_new_delete
-                      PRIVATE imgpipe_build_id JPEG::JPEG spdlog::spdlog_header_only nlohmann_json::nlohmann_json Threads::Threads)
+                      PRIVATE imgpipe_build_id JPEG::JPEG spdlog::spdlog_header_only nlohmann_json::nlohmann_json
+                              Threads::Threads)
 
 add_executable(imgpipe app/main.cpp images/simd_detection.cpp)
 target_link_libraries(imgpipe PRIVATE imgpipe_app hwy::hwy)

@@ -93,6 +93,7 @@ int check(const ContractOptions& options, const EngineFactory& factory) {
     const std::vector<std::byte> bytes = read_file(path, kMaxBytes);
     return parse_contract({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   });
+  log_detail(name + ": " + contract_text() + ", " + std::to_string(rows.size()) + " digests");
   const ContractDifferences differences = contract_differences(rows, settings_of(options, factory));
   const std::string device =
       options.device_name + (options.device.backend == Backend::cpu ? " (" + simd_target() + ")" : "");

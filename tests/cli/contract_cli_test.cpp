@@ -178,7 +178,8 @@ TEST(Contract, UnknownStepsAreDifferences) {
   save_text(directory.file("new.json"), contract_json(rows));
   const RunResult run = run_imgpipe({"contract", "--check", directory.file("new.json")});
   EXPECT_EQ(run.exit_code, 5);
-  EXPECT_NE(run.err.find("smoothest, u8, 1x1x4: cpu refused: --stages: unknown stage"), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("smoothest, u8, 1x1x4: cpu refused: --stages: unknown stage"), std::string::npos)
+      << run.err;
 }
 
 }  // namespace
