@@ -1,6 +1,7 @@
 #include "app/command_table.h"
 
 #include "app/bench/bench_call.h"
+#include "app/contract/contract_command.h"
 #include "app/devices/devices_command.h"
 #include "app/info/info_command.h"
 #include "app/manual/manual_options.h"
@@ -13,9 +14,9 @@ namespace imgpipe {
 namespace {
 
 std::vector<CommandRow> make_commands() {
-  std::vector<CommandRow> commands{process_command(), bench_command(), synth_command(),
-                                   stats_command(),   info_command(),  report_command(),
-                                   devices_command(), help_command(),  docs_command()};
+  std::vector<CommandRow> commands{process_command(), bench_command(),  synth_command(),   stats_command(),
+                                   info_command(),    report_command(), devices_command(), contract_command(),
+                                   help_command(),    docs_command()};
   std::vector<HelpLine>& main_usage = commands.front().usage;
   for (const CommandRow& command : commands) {
     if (command.name.empty()) continue;

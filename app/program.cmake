@@ -33,7 +33,8 @@ endif()
 target_compile_options(imgpipe_app PRIVATE ${imgpipe_text_options})
 set_target_properties(imgpipe_app PROPERTIES IMGPIPE_ALIGNMENT_UNCHECKED ON)
 target_link_libraries(imgpipe_app PUBLIC imgpipe_jobs imgpipe_new_delete
-                      PRIVATE imgpipe_build_id spdlog::spdlog_header_only nlohmann_json::nlohmann_json Threads::Threads)
+                      PRIVATE imgpipe_build_id JPEG::JPEG spdlog::spdlog_header_only nlohmann_json::nlohmann_json
+                              Threads::Threads)
 
 add_executable(imgpipe app/main.cpp images/simd_detection.cpp)
 target_link_libraries(imgpipe PRIVATE imgpipe_app hwy::hwy)
@@ -44,3 +45,7 @@ set(imgpipe_libexec_directory ${CMAKE_INSTALL_LIBEXECDIR}/imgpipe)
 file(RELATIVE_PATH imgpipe_libexec_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBEXECDIR}/imgpipe)
 set_source_files_properties(app/bench/bench_call.cpp PROPERTIES
   COMPILE_DEFINITIONS "IMGPIPE_LIBEXEC_FROM_BIN=\"${imgpipe_libexec_from_bin}\"")
+# The directory of contract-1.json for `imgpipe contract`.
+file(RELATIVE_PATH imgpipe_data_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_DATADIR}/imgpipe)
+set_source_files_properties(app/contract/contract_command.cpp PROPERTIES
+  COMPILE_DEFINITIONS "IMGPIPE_DATA_FROM_BIN=\"${imgpipe_data_from_bin}\"")

@@ -8,6 +8,7 @@
 
 #include "images/error.h"
 #include "images/names.h"
+#include "images/split_mix.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -23,16 +24,6 @@ constexpr std::array kPatterns{
     PatternInfo{"photo", "", "fractal, photo-like, all channels different", 0, 0, 0},
     PatternInfo{"collision-free", "", "no value repeats within 32 consecutive pixels", 0, 0, 0},
 };
-
-// The finaliser of SplitMix64 (Steele, Lea, Flood 2014) gives a random number for every counter value, so
-// that a sample depends on its position only, not on the order in which samples are made.
-constexpr std::uint64_t mix(std::uint64_t z) {
-  z += 0x9E3779B97F4A7C15U;
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
-  return z ^ (z >> 31);
-}
-static_assert(mix(0) == 0xE220A8397B1DCDAFU);  // first output of SplitMix64 seeded with 0
 
 // Value noise: random 16-bit heights on a lattice of `cell` pixels, interpolated smoothly, one row at a time.
 // The fade 3t^2 - 2t^3 is a 16-bit fixed-point value.

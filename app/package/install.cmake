@@ -11,6 +11,8 @@ if(IMGPIPE_PROGRAM)
   # The JSON Schemas of the program's output (docs/json.md).
   install(DIRECTORY docs/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/imgpipe/schemas COMPONENT program
           FILES_MATCHING PATTERN *.json)
+  # The digests that `imgpipe contract` checks (docs/contract.md).
+  install(FILES docs/contract-1.json DESTINATION ${CMAKE_INSTALL_DATADIR}/imgpipe COMPONENT program)
   # docs/json.md links to them.
   file(RELATIVE_PATH imgpipe_schemas ${CMAKE_INSTALL_FULL_DOCDIR}/docs ${CMAKE_INSTALL_FULL_DATADIR}/imgpipe/schemas)
   file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/generated)

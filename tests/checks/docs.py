@@ -15,6 +15,7 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 COMMANDS = {"": "imgpipe", "bench": "imgpipe bench", "synth": "imgpipe synth", "devices": "imgpipe devices",
+            "contract": "imgpipe contract",
             "stats": "imgpipe stats", "info": "imgpipe info", "report": "imgpipe report", "help": "imgpipe help",
             "docs": "imgpipe docs"}
 LEAST, MOST, COLUMNS = 8 * 1024, 10 * 1024, 120

@@ -165,6 +165,7 @@ def outputs(imgpipe):
     for line in imgpipe.file("each.ndjson").splitlines():
         yield "stats-line", line
     yield "devices", imgpipe("devices", "--json")
+    yield "contract", imgpipe("contract", "--write", "-", "-q")
     yield "info", imgpipe("info", "in", "pages.tif", "--json", "-", codes=(1,))
     yield "bench", imgpipe("bench", "--list", "--format", "json")
     for line in logs(imgpipe):
@@ -227,8 +228,8 @@ def unnoticed(validator, value):
         if validator.is_valid(one_more):
             yield f"a key too many in {path}"
         names_of_things = any(validator.is_valid(changed(value, path, lambda place, other=other: place.update(other)))
-                              for other in ({"no such key": "text"}, {"no such key": 1}, {"no such key": [1]})) \
-            or path[-1:] == ("channels",)
+                              for other in ({"no such key": "text"}, {"no such key": 1}, {"no such key": [1]},
+                                            {"no such key": []})) or path[-1:] == ("channels",)
         for key in at(value, path):
             if not names_of_things and validator.is_valid(changed(value, path, lambda place, key=key: place.pop(key))):
                 yield f"{path} without {key}"

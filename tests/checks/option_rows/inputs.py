@@ -46,6 +46,11 @@ def bands(width=12, height=9):
     return struct.pack("<2sHI", b"II", 42, 16 + len(pixels)) + pixels + struct.pack("<4H", 8, 8, 8, 8) + directory
 
 
+# A row of docs/contract-1.json.
+FEW_DIGESTS = """{"imgpipe": "0", "schema": "imgpipe/contract/1", "contract": 1, "results": 20, "groups": {"smooth":
+["7eb21a7abcb947cb800276a25e76745e0e8eb12ef80c8d7530cac608280e52d0 u8 0-19 smooth"]}}"""
+
+
 def signed(width=12, height=9):
     """An .npy of signed 16-bit integers, all -2."""
     head = f"{{'descr': '<i2', 'fortran_order': False, 'shape': ({height}, {width}), }}\n".encode()
@@ -65,6 +70,8 @@ def make(run, folder):
             for part in (1, 2)]:
         done = run(line)
         assert done.code == 0, (line, done.err)
+    with open(os.path.join(folder, "few.json"), "w", encoding="utf-8") as file:
+        file.write(FEW_DIGESTS)
     with open(os.path.join(folder, "stack.tif"), "wb") as file:
         file.write(stack())
     with open(os.path.join(folder, "bands.tif"), "wb") as file:
