@@ -12,7 +12,7 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::size_t kBlockBytes = sizeof(Sha256::Block);
+constexpr std::size_t kHashBlockBytes = sizeof(Sha256::Block);
 
 // The first 32 bits of the fractional parts of the square roots of the first 8 primes (5.3.3).
 constexpr Sha256::State kInitial{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
@@ -36,7 +36,7 @@ std::uint32_t word_at(const std::byte* bytes) {
 }
 
 void add_blocks_portable(Sha256::State& state, const std::byte* blocks, std::size_t count) {
-  for (; count > 0; --count, blocks += kBlockBytes) {
+  for (; count > 0; --count, blocks += kHashBlockBytes) {
     std::array<std::uint32_t, 64> w{};
     for (std::size_t t = 0; t < 16; ++t) w[t] = word_at(blocks + 4 * t);
     for (std::size_t t = 16; t < 64; ++t) {
@@ -73,7 +73,7 @@ bool has_sha_instructions() {
   const __m128i hgfe = _mm_shuffle_epi32(_mm_loadu_si128(halves + 1), 0x1b);
   __m128i abef = _mm_alignr_epi8(badc, hgfe, 8);
   __m128i cdgh = _mm_blend_epi16(hgfe, badc, 0xf0);
-  for (; count > 0; --count, blocks += kBlockBytes) {
+  for (; count > 0; --count, blocks += kHashBlockBytes) {
     const __m128i abef_before = abef, cdgh_before = cdgh;
     __m128i w[4] = {};  // the last 16 words of the schedule
 #pragma GCC unroll 16
@@ -114,25 +114,25 @@ Sha256::Sha256(bool portable) : add_blocks_(add_blocks_portable), state_(kInitia
 }
 
 void Sha256::add(std::span<const std::byte> bytes) {
-  const std::size_t held = bytes_ % kBlockBytes;
+  const std::size_t held = bytes_ % kHashBlockBytes;
   bytes_ += bytes.size();
   if (held > 0) {
-    const std::size_t taken = std::min(kBlockBytes - held, bytes.size());
+    const std::size_t taken = std::min(kHashBlockBytes - held, bytes.size());
     std::ranges::copy(bytes.first(taken), rest_.begin() + static_cast<std::ptrdiff_t>(held));
     bytes = bytes.subspan(taken);
-    if (held + taken < kBlockBytes) return;
+    if (held + taken < kHashBlockBytes) return;
     add_blocks_(state_, rest_.data(), 1);
   }
-  const std::size_t blocks = bytes.size() / kBlockBytes;
+  const std::size_t blocks = bytes.size() / kHashBlockBytes;
   if (blocks > 0) add_blocks_(state_, bytes.data(), blocks);
-  std::ranges::copy(bytes.subspan(blocks * kBlockBytes), rest_.begin());
+  std::ranges::copy(bytes.subspan(blocks * kHashBlockBytes), rest_.begin());
 }
 
 std::string Sha256::hex() const {
   Sha256 padded(*this);
   const std::uint64_t bits = bytes_ * 8;
-  std::array<std::byte, kBlockBytes + 8> padding{std::byte{0x80}};
-  const std::size_t zeros = (2 * kBlockBytes - 9 - bytes_ % kBlockBytes) % kBlockBytes;
+  std::array<std::byte, kHashBlockBytes + 8> padding{std::byte{0x80}};
+  const std::size_t zeros = (2 * kHashBlockBytes - 9 - bytes_ % kHashBlockBytes) % kHashBlockBytes;
   for (std::size_t i = 0; i < 8; ++i) padding[1 + zeros + i] = static_cast<std::byte>(bits >> (56 - 8 * i));
   padded.add(std::span(padding).first(1 + zeros + 8));
   constexpr std::string_view kDigits = "0123456789abcdef";
