@@ -5,6 +5,7 @@
 #include "app/batch/batch_report.h"
 #include "app/batch/ndjson_report.h"
 #include "app/devices/devices_report.h"
+#include "app/diff/diff_report.h"
 #include "app/info/info_report.h"
 #include "app/log_line.h"
 #include "app/manual/completions.h"
@@ -53,7 +54,7 @@ struct SchemaRow {
   std::string_view name;  // docs/schemas/NAME.schema.json
   std::string (*text)();
 };
-constexpr std::array<SchemaRow, 15> kSchemas{{{kImageSchema, image_schema},
+constexpr std::array<SchemaRow, 16> kSchemas{{{kImageSchema, image_schema},
                                               {kPagesSchema, pages_schema},
                                               {kBatchSchema, batch_schema},
                                               {kBatchLineSchema, batch_line_schema},
@@ -67,6 +68,7 @@ constexpr std::array<SchemaRow, 15> kSchemas{{{kImageSchema, image_schema},
                                               {kBenchSchema, tables_schema},
                                               {kDevicesSchema, devices_schema},
                                               {kInfoSchema, info_schema},
+                                              {kDiffSchema, diff_schema},
                                               {kLogSchema, log_schema}}};
 
 std::vector<std::string_view> schema_names() {

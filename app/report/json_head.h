@@ -16,7 +16,8 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
                                   kStatsImagesSchema = "stats-images", kStatsLineSchema = "stats-line",
                                   kBenchSchema = "bench", kDevicesSchema = "devices", kInfoSchema = "info",
                                   kReportSchema = "report", kUpdateLineSchema = "update-line",
-                                  kHistogramSchema = "histogram", kTraceSchema = "trace";
+                                  kHistogramSchema = "histogram", kTraceSchema = "trace",
+                                  kDiffSchema = "diff";
 
 // Returns "imgpipe/NAME/1". The number changes when a key is removed or changes its meaning.
 [[nodiscard]] std::string schema_id(std::string_view name);

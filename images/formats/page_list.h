@@ -31,6 +31,10 @@ class PageList {
   [[nodiscard]] std::int64_t size_bytes() const { return stream_ ? stream_->read_bytes() : size_bytes_; }
   // Returns content_hash() of the whole input; 0 for streams. Throws Error(input).
   [[nodiscard]] std::uint64_t content_hash() const;
+  // The same functions as those of InputFile; streams have no hash (""). The bytes are those of the whole
+  // input.
+  void hash_passing_bytes();
+  [[nodiscard]] std::string sha256() const;
   // Returns Pages::warning() and its consequence; empty: none.
   [[nodiscard]] std::string warning() const;
 

@@ -10,6 +10,8 @@
 #include "images/codecs/codec.h"
 #include "images/codecs/pages.h"
 #include "images/files/output_file.h"
+#include "images/pixel_digest.h"
+#include "pipeline/jobs/file_hashes.h"
 #include "pipeline/threads/host_threads.h"
 #include "pipeline/timeline.h"
 
@@ -23,9 +25,10 @@ struct PageStack {
 };
 
 struct AlsoFile {
-  std::string output;          // a path
-  std::uint64_t options = 0;   // Provenance::options of its mark
-  PageStack* stack = nullptr;  // receives the page instead
+  std::string output;                     // a path
+  std::uint64_t options = 0;              // Provenance::options of its mark
+  PageStack* stack = nullptr;             // receives the page instead
+  std::shared_ptr<PixelDigest> pixels{};  // as ImageFiles::output_pixels
 };
 
 class AlsoOutput {
@@ -33,7 +36,8 @@ class AlsoOutput {
   // `mark`: that of the image's output.
   AlsoOutput(AlsoFile file, Mark mark);
 
-  // Makes the writer. Throws Error(usage) if the format cannot hold the image.
+  // Makes the writer; hashes the file if AlsoFile::pixels is set. Throws Error(usage) if the format cannot
+  // hold the image.
   void make(Format format, const Shape& image, EncodeOptions encode, OutputSync* sync);
   void encode(ConstHostView pixels, HostThreads& threads, Timeline& timeline);
   // Writes the encoded file. The functions are those of ImageSettings.
@@ -46,6 +50,7 @@ class AlsoOutput {
   [[nodiscard]] bool drops_alpha() const { return drops_alpha_; }
   [[nodiscard]] std::int64_t encoding_bytes() const { return writer_->working_bytes(); }  // after make()
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }                             // of the file
+  [[nodiscard]] const FileHashes& hashes() const { return hashes_; }                      // after write()
 
  private:
   template <class Action>
@@ -59,6 +64,7 @@ class AlsoOutput {
   std::unique_ptr<OutputFile> output_;
   EncodedFile encoded_;
   std::int64_t bytes_ = 0;
+  FileHashes hashes_;
 };
 
 }  // namespace imgpipe

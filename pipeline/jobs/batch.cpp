@@ -277,6 +277,10 @@ class Batch::Work {
     entry->result.output_bytes = entry->job->output_bytes();
     entry->result.file = entry->job->take_file();
     add_also_results(*entry->job, entry->result);
+    if (settings_.hash) {
+      entry->result.input_hashes = entry->job->input_hashes();
+      entry->result.output_hashes = entry->job->output_hashes();
+    }
     finish(entry);
   }
 

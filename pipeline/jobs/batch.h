@@ -152,6 +152,7 @@ struct Interval {
 struct AlsoResult {
   Shape output{0, 0, 1};
   std::int64_t bytes = 0;  // with --pages: of all pages
+  FileHashes hashes{};
 };
 
 struct BatchResult {
@@ -180,6 +181,8 @@ struct BatchResult {
   std::vector<Span> spans;       // with keep_spans; their tracks name the worker and the slot
   EncodedFile file;              // of an output that stays in memory
   std::vector<AlsoResult> also;  // of an image that is done
+  // Of an image that is done, with ImageSettings::hash; as of InputJob.
+  FileHashes input_hashes, output_hashes;
 };
 
 class Batch {
