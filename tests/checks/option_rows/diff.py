@@ -8,8 +8,10 @@ def differs(outcome, line):
 
 
 ROWS = [
-    Row("--json", "imgpipe diff a.png in/a.png --json o.json; imgpipe diff a.png a.png --json", "whether they are equal",
-        lambda r: r.json()["equal"]),
+    Row("--json", "imgpipe diff a.png in/a.png --json o.json", "the images are equal",
+        lambda r: r.json("o.json")["equal"]),
+    Row("--json", "imgpipe diff a.png alpha.png --json", "without FILE, JSON on stdout",
+        lambda r: not r.json()["equal"] and "33x21" in r.err, code=5),
     Row("--overwrite", "imgpipe diff a.png a.png --json foreign.json --overwrite", "replaced; without it, exit 2",
         lambda r: r.json("foreign.json")["schema"] == "imgpipe/diff/1" and
         r.run("echo x >o.json; imgpipe diff a.png a.png --json o.json").code == 2),
