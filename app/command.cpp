@@ -61,8 +61,7 @@ void check_as_main_command(const std::vector<std::string>& arguments) {
   if (name == "convert" || name == "mogrify")
     usage(problem + "to convert use imgpipe INPUT OUTPUT --stages none");
   if (name == "identify") usage(problem + "use imgpipe info");
-  if (name == "compare" || name == "diff")
-    usage(problem + "imgpipe does not compare files; --compare checks results against the reference");
+  if (name == "compare" || name == "cmp") usage(problem + "use imgpipe diff");
   usage(unknown_name(
       "unknown command '" + name + "'", arguments.front(), names,
       "must be one of " + joined(names) + "; for a file or directory of that name use ./" + name));

@@ -11,6 +11,7 @@
 #include "app/files/lost_outputs.h"
 #include "app/files/replaceable.h"
 #include "app/report/csv.h"
+#include "app/report/decoding_text.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
@@ -30,7 +31,8 @@ struct NdjsonLine {
   std::optional<ErrorKind> error{};
   std::optional<std::string> reason{}, output{}, shard{}, digest{};
   std::vector<std::string> also_outputs{};
-  const BatchResult* result = nullptr;  // of an image that was processed
+  const BatchResult* result = nullptr;      // of an image that was processed
+  const ProcessOptions* options = nullptr;  // with a result
 };
 
 namespace {
@@ -176,6 +178,22 @@ void add_line(Fields& fields, const NdjsonLine& line) {
       .about("number of images of this run; for a shard, of the shard; 0: unknown, as in archives");
   fields.add("batch_images", line.run.batch_images).about("how many all shards have together");
   fields.add("options_digest", line.digest, kDigest).about(kDigestAbout);
+  fields
+      .add("decoding",
+           result.input_hashes.pixels.empty()
+               ? std::nullopt
+               : std::optional(decoding_text({line.options->decode, line.options->pages}, header)))
+      .about("with --hash: how the pixels of the input were decoded");
+  add_hashes(fields, result.input_hashes, "input_");
+  add_hashes(fields, result.output_hashes, "output_");
+  std::vector<std::string> also_hashes, also_pixels;
+  for (const AlsoResult& also : result.also) {
+    if (also.hashes.bytes.empty()) continue;
+    also_hashes.push_back(also.hashes.bytes);
+    also_pixels.push_back(also.hashes.pixels);
+  }
+  fields.add("also_sha256", also_hashes, kDigest).about("with --hash: of each of also_outputs");
+  fields.add("also_pixels_sha256", also_pixels, kDigest);
   fields.add(kHexKey, given(hex_of_unprintable(line.input)), {.pattern = "^([0-9a-f]{2})+$"})
       .about("the bytes of the input's path, where input shows some of them as \\xHH");
 }
@@ -190,6 +208,7 @@ NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun&
     : csv_(path.ends_with(".csv")),
       run_(run),
       head_(options.execution.threads),
+      options_(options),
       digests_(options),
       empty_(json_of({.run = run_, .head = head_})),
       file_(path,
@@ -219,6 +238,7 @@ NdjsonLine NdjsonReport::line_of(const BatchFile& file, const char* status) {
 void NdjsonReport::add_done_or_failed(const BatchFile& file, const BatchResult& result) {
   NdjsonLine line = line_of(file, result.failed ? "failed" : "done");
   line.result = &result;
+  line.options = &options_;
   line.error = result.failed;
   if (result.failed) line.reason = split_reason(result.reason, file).alone;
   add(line);

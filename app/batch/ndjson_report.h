@@ -49,6 +49,7 @@ class NdjsonReport {
   const bool csv_;
   const NdjsonRun run_;
   const RunHead head_;
+  const ProcessOptions& options_;
   OptionsDigests digests_;
   const Json empty_;                          // a line with the values of the run only
   std::unordered_set<std::string> finished_;  // inputs that an earlier run's lines report as finished

@@ -118,6 +118,7 @@ class InputRun {
                                },
                            .done = [this](FinishedItem& item) { take(item); }});
     if (!is_single_) finish_pages_of_input();
+    if (options_.reports.hash) take_hashes();
     report();
     if (report_.identical) return kExitDone;
     const std::string wrong =
@@ -300,6 +301,7 @@ class InputRun {
                     .ranges = contrast_ranges(item.outcome),
                     .outside = outside_counts(item.outcome)};
     add_also_facts(item.job);
+    if (!is_single_ && input_->makes_files()) add_file_hashes(item, entry);
     if (entries_.empty()) {
       facts_.output = entry.written;
       facts_.tensor = item.outcome.plan.tensor;
@@ -345,6 +347,24 @@ class InputRun {
         facts_.also.push_back({options_.stages.also[i].name, options_.output.also[i], output.shape()});
       facts_.also[i].bytes += output.bytes();
     }
+  }
+
+  // With --hash, of a page that is not in a stack.
+  void add_file_hashes(const FinishedItem& item, PageEntry& entry) const {
+    if (!options_.reports.hash) return;
+    entry.output_hashes = item.job.output_hashes();
+    const std::vector<std::string> paths = input_->also_outputs_of(item.number);
+    for (std::size_t i = 0; i < paths.size(); ++i)
+      entry.also.push_back({options_.stages.also[i].name, paths[i], item.job.also()[i].shape(),
+                            item.job.also()[i].bytes(), item.job.also()[i].hashes()});
+  }
+
+  // Once all outputs are in place.
+  void take_hashes() {
+    facts_.input_hashes = input_->input_hashes();
+    facts_.output_hashes = input_->output_hashes();
+    const std::vector<FileHashes> also = input_->also_hashes();
+    for (std::size_t i = 0; i < also.size(); ++i) facts_.also[i].hashes = also[i];
   }
 
   void note_written_page(const FinishedItem& item) {

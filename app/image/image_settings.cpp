@@ -20,6 +20,7 @@ ImageSettings image_settings(const ProcessOptions& options) {
   for (const AlsoStages& also : options.stages.also)
     settings.also.push_back({"--also " + also.name, also.steps});
   settings.fuse = options.fuse;
+  settings.hash = options.reports.hash;
   settings.keep_metadata = options.output.keep_metadata;
   settings.decode = options.decode;
   settings.decode.max_bits = 32;

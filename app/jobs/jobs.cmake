@@ -1,5 +1,4 @@
-# The parts of app/ that find the inputs of a batch and plan its outputs, for the program and the Python package, which
-# define sha256() (app/process_options/options_digest.h).
+# The parts of app/ that find the inputs of a batch and plan its outputs, for the program and the Python package.
 imgpipe_sources(jobs_sources app/files/*.cpp app/image/*.cpp app/jobs/*.cpp app/options/*.cpp
                 app/process_options/*.cpp)
 list(FILTER jobs_sources INCLUDE REGEX "/(directory_walk|existing_results|glob|glob_paths|image_settings|input_search|\

@@ -6,6 +6,7 @@
 #include "app/batch/ndjson_report.h"
 #include "app/contract/contract_file.h"
 #include "app/devices/devices_report.h"
+#include "app/diff/diff_report.h"
 #include "app/info/info_report.h"
 #include "app/log_line.h"
 #include "app/manual/completions.h"
@@ -54,7 +55,7 @@ struct SchemaRow {
   std::string_view name;  // docs/schemas/NAME.schema.json
   std::string (*text)();
 };
-constexpr std::array<SchemaRow, 16> kSchemas{{{kImageSchema, image_schema},
+constexpr std::array<SchemaRow, 17> kSchemas{{{kImageSchema, image_schema},
                                               {kPagesSchema, pages_schema},
                                               {kBatchSchema, batch_schema},
                                               {kBatchLineSchema, batch_line_schema},
@@ -69,6 +70,7 @@ constexpr std::array<SchemaRow, 16> kSchemas{{{kImageSchema, image_schema},
                                               {kDevicesSchema, devices_schema},
                                               {kInfoSchema, info_schema},
                                               {kContractSchema, contract_schema},
+                                              {kDiffSchema, diff_schema},
                                               {kLogSchema, log_schema}}};
 
 std::vector<std::string_view> schema_names() {

@@ -53,8 +53,6 @@ std::vector<OptionRow> scale_rows() {
        choice_names(kDecodeScales)}};
 }
 
-namespace {
-
 // Parses "color", "all", or one or three numbers: "4,3,2".
 void parse_bands(const std::string& text, DecodeOptions& decode) {
   constexpr std::int64_t kMaxBands = 64;
@@ -76,8 +74,6 @@ void parse_bands(const std::string& text, DecodeOptions& decode) {
     usage("--bands: expected one band, three bands or " + std::string(kColorBands) + ", got '" +
           printable(text) + "'");
 }
-
-}  // namespace
 
 DecodeOptions read_decoding(const Parser& parser) {
   DecodeOptions decode;

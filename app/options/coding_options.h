@@ -32,6 +32,8 @@ inline constexpr std::string_view kColorBands = "color", kAllBands = "all";
 [[nodiscard]] std::vector<OptionRow> decoding_rows(bool all_bands = false);
 // --decode-scale.
 [[nodiscard]] std::vector<OptionRow> scale_rows();
+// Parses a value of --bands: "color", or one or three numbers ("4,3,2"). Throws Error(usage).
+void parse_bands(const std::string& text, DecodeOptions& decode);
 // Reads the decoding options that the command has.
 [[nodiscard]] DecodeOptions read_decoding(const Parser& parser);
 

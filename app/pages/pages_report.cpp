@@ -28,6 +28,11 @@ void add_entry(Fields& fields, const PageEntry& page, bool compared) {
   fields.add("output_channels", page.written.channels, kChannels);
   fields.add("output_bits_per_sample", bits_of(page.written), kOutputBits);
   fields.add("output_bytes", page.output_bytes);
+  add_hashes(fields, page.output_hashes, "output_");
+  fields.list("also", page.also, [](Fields& also, const AlsoFacts& file) {
+    also.add("path", printable(file.path));
+    add_hashes(also, file.hashes);
+  });
   fields.add("wall_ms", page.wall_ms);
   fields.list("contrast", page.ranges, add_range);
   fields.list("outside", page.outside, add_outside);

@@ -16,6 +16,8 @@ struct PageEntry {
   Shape input{0, 0, 1}, written{0, 0, 1};
   int bits_per_sample = 8;
   std::int64_t output_bytes = 0;
+  FileHashes output_hashes{};     // unless it is in a stack
+  std::vector<AlsoFacts> also{};  // likewise
   double wall_ms = 0;
   std::vector<ContrastRange> ranges{};
   std::vector<OutsideCounts> outside{};

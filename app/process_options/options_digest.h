@@ -10,6 +10,7 @@
 
 #include "app/process_options/process_options.h"
 #include "images/codecs/codec.h"
+#include "images/sha256.h"
 
 namespace imgpipe {
 
@@ -28,9 +29,6 @@ namespace imgpipe {
 
 // --decode-scale, with the rule of auto.
 [[nodiscard]] std::string decode_scale_text(const DecodeOptions& decode);
-
-// SHA-256 (FIPS 180-4) as 64 lower-case hexadecimal digits.
-[[nodiscard]] std::string sha256(std::string_view bytes);
 
 [[nodiscard]] std::uint64_t first_64_bits(const std::string& digest);
 

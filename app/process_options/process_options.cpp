@@ -145,6 +145,9 @@ void read_reports(const Parser& parser, ReportOptions& reports) {
   for (const std::string& path : parser.texts("report"))
     reports.files.push_back(result_file("report", path, {".json", ".csv", ".ndjson", ".html"}));
   if (parser.has("json")) reports.files.push_back(read_json_file(parser));
+  reports.hash = parser.has("hash");
+  if (reports.hash && reports.files.empty())
+    usage("--hash: needs a report; add --report FILE.json, or for a batch FILE.ndjson or FILE.csv");
   if (parser.has("trace")) reports.trace_file = result_file("trace", parser.text("trace"), {".json"});
   if (parser.has("histogram"))
     reports.histogram_file = result_file("histogram", parser.text("histogram"), {".csv", ".json", ".svg"});

@@ -104,6 +104,7 @@ struct ReportOptions {
   bool compare = false;
   int repeat = 0;
   std::vector<std::string> files;  // --report
+  bool hash = false;
   std::string trace_file;
   std::string histogram_file;
   std::string stages_directory;  // --keep-stages

@@ -64,6 +64,7 @@ struct AlsoFacts {
   std::string name, path;
   Shape shape{1, 1, 1};
   std::int64_t bytes = 0;
+  FileHashes hashes{};
 };
 
 // Of --stack: the projected images, and how often the inputs were read.
@@ -80,7 +81,8 @@ struct RunFacts {
   Shape output{};
   std::optional<TensorType> tensor{};  // if the output is one; `output` is then its source image
   std::int64_t output_bytes = 0;
-  std::vector<AlsoFacts> also{};  // of several pages: of all pages, with the first page's shape
+  FileHashes input_hashes{}, output_hashes{};  // with --hash
+  std::vector<AlsoFacts> also{};               // of several pages: of all pages, with the first page's shape
   DepthLoss depth_loss = DepthLoss::none;
   std::vector<std::string> warnings{};
   std::optional<StackFacts> stack{};

@@ -1,5 +1,6 @@
 #include "app/process_options/options_digest.h"
 #include "app/report/csv.h"
+#include "app/report/decoding_text.h"
 #include "app/report/image_report.h"
 #include "app/report/json_head.h"
 #include "app/report/json_schema.h"
@@ -10,14 +11,20 @@
 namespace imgpipe {
 namespace {
 
-void add_file(Fields& fields, const std::string& path, Format format, const Shape& shape,
-              std::int64_t bytes) {
+void add_file(Fields& fields, const std::string& path, Format format, const Shape& shape, std::int64_t bytes,
+              const FileHashes& hashes) {
   fields.add("path", printable(path));
   fields.add("format", format_info(format).name);
   fields.add("width_pixels", shape.width, kFromOne);
   fields.add("height_pixels", shape.height, kFromOne);
   fields.add("channels", shape.channels, kChannels);
   fields.add("file_bytes", bytes);
+  add_hashes(fields, hashes);
+}
+
+std::optional<std::string> decoding_of(const RunFacts& facts) {
+  if (facts.input_hashes.pixels.empty()) return std::nullopt;
+  return decoding_text({facts.options->decode, facts.options->pages}, facts.input);
 }
 
 void add_stack(Fields& fields, const RunFacts& facts) {
@@ -55,7 +62,8 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
                kAnyNumber);
   });
   fields.object("input", [&](Fields& input) {
-    add_file(input, options.input.path, header.format, header.shape, facts.input_bytes);
+    add_file(input, options.input.path, header.format, header.shape, facts.input_bytes, facts.input_hashes);
+    input.add("decoding", decoding_of(facts)).about("with --hash: how its pixels were decoded");
     add_scale(input, header);
     input.add("bits_per_sample", header.bits_per_sample, kFromOne);
     input.add("sample_bits", bits_of(header.shape), kSampleBits);
@@ -65,14 +73,15 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
   if (schema == kImageSchema)
     fields.object_if(facts.stack.has_value(), "stack", [&](Fields& stack) { add_stack(stack, facts); });
   fields.object("output", [&](Fields& output) {
-    add_file(output, options.output.path, facts.output_format, facts.output, facts.output_bytes);
+    add_file(output, options.output.path, facts.output_format, facts.output, facts.output_bytes,
+             facts.output_hashes);
     output.add("bits_per_sample", bits_of(facts.output), kOutputBits);
     output.object_if(facts.tensor.has_value(), "tensor",
                      [&](Fields& tensor) { add_tensor(tensor, facts.tensor.value_or(TensorType())); });
   });
   fields.list("also", facts.also, [&](Fields& also, const AlsoFacts& result) {
     also.add("name", result.name);
-    add_file(also, result.path, facts.output_format, result.shape, result.bytes);
+    add_file(also, result.path, facts.output_format, result.shape, result.bytes, result.hashes);
     also.add("bits_per_sample", bits_of(result.shape), kOutputBits);
   });
   std::optional<std::string> reduced;

@@ -17,7 +17,7 @@ inline constexpr std::string_view kImageSchema = "image", kPagesSchema = "pages"
                                   kBenchSchema = "bench", kDevicesSchema = "devices", kInfoSchema = "info",
                                   kReportSchema = "report", kUpdateLineSchema = "update-line",
                                   kHistogramSchema = "histogram", kTraceSchema = "trace",
-                                  kContractSchema = "contract";
+                                  kContractSchema = "contract", kDiffSchema = "diff";
 
 // Returns "imgpipe/NAME/1". The number changes when a key is removed or changes its meaning.
 [[nodiscard]] std::string schema_id(std::string_view name);

@@ -92,6 +92,11 @@ void add_scale(Fields& fields, const std::optional<ImageHeader>& header) {
   fields.add("stored_height_pixels", value_of(&Shape::height), kFromOne).about("the size before scaling");
 }
 
+void add_hashes(Fields& fields, const FileHashes& hashes, const std::string& prefix) {
+  fields.add(prefix + "sha256", given(hashes.bytes), kDigest).about("with --hash: of the bytes");
+  fields.add(prefix + "pixels_sha256", given(hashes.pixels), kDigest).about("with --hash: docs/verify.md");
+}
+
 void add_options(Fields& fields, const ProcessOptions& options) {
   Named<std::string> presets;
   for (const OptionValue& option : options.stages.parameter_options)

@@ -11,6 +11,7 @@
 #include "images/error.h"
 #include "images/tensor.h"
 #include "pipeline/contrast_ranges.h"
+#include "pipeline/jobs/file_hashes.h"
 
 namespace imgpipe {
 
@@ -48,6 +49,9 @@ void add_tensor(Fields& fields, const TensorType& type, std::optional<std::int64
 
 // Adds the scale of a decoded JPEG, and its size before scaling.
 void add_scale(Fields& fields, const std::optional<ImageHeader>& header);
+
+// Adds the hashes of a file, as "sha256" and "pixels_sha256" after `prefix`; null if they are not known.
+void add_hashes(Fields& fields, const FileHashes& hashes, const std::string& prefix = "");
 
 // Adds the options of a run, including those that options_digest() covers.
 void add_options(Fields& fields, const ProcessOptions& options);

@@ -299,6 +299,7 @@ enum class WebpCoding { lossless, lossy };
 enum class TiffPacking { none, deflate, packbits, zstd, lzw };
 
 struct Metadata;       // images/codecs/metadata/metadata.h
+class PixelDigest;     // images/pixel_digest.h
 struct StackPosition;  // images/codecs/pages.h
 
 struct EncodeOptions {
@@ -313,6 +314,7 @@ struct EncodeOptions {
   std::shared_ptr<const Metadata> metadata{};       // nullptr: none
   std::shared_ptr<const StackPosition> in_stack{};  // nullptr: a standalone file
   std::optional<TensorType> tensor{};               // if set, the rows are its frame(); nullopt: an image
+  std::shared_ptr<PixelDigest> digest{};            // if set, takes the rows as the file stores them
 };
 
 // A file in memory, in consecutive parts, so that separately encoded strips are never copied together.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -12,6 +13,7 @@
 
 #include "images/error.h"
 #include "images/files/file.h"
+#include "images/sha256.h"
 
 namespace imgpipe {
 namespace {
@@ -67,8 +69,49 @@ InputFile InputFile::borrowed(std::span<const std::byte> whole) {
   return file;
 }
 
+// The hash of a file's first `count` bytes.
+struct InputFile::PassingBytes {
+  std::mutex mutex;
+  Sha256 digest;
+  std::int64_t count = 0;
+
+  void pass(std::int64_t offset, std::span<const std::byte> bytes) {
+    const std::lock_guard lock(mutex);
+    if (offset > count || offset + std::ssize(bytes) <= count) return;
+    digest.add(bytes.subspan(static_cast<std::size_t>(count - offset)));
+    count = offset + std::ssize(bytes);
+  }
+};
+
+void InputFile::hash_passing_bytes() {
+  if (file_ == nullptr) return;
+  passing_ = std::make_shared<PassingBytes>();
+  passing_->pass(0, bytes_);
+}
+
+std::string InputFile::sha256() const {
+  if (file_ == nullptr) {
+    Sha256 digest;
+    digest.add(bytes_);
+    return digest.hex();
+  }
+  PassingBytes unhashed;
+  PassingBytes& passing = passing_ ? *passing_ : unhashed;
+  std::vector<std::byte> block(std::size_t{1} << 18);
+  for (std::size_t got = 1; got > 0;) {
+    const std::int64_t at = passing.count;
+    got = read_fully(file_->get(), at, block);
+    passing.pass(at, std::span(block).first(got));
+  }
+  return passing.digest.hex();
+}
+
 std::size_t InputFile::read_at(std::int64_t offset, std::span<std::byte> out) const {
-  if (file_ != nullptr) return read_fully(file_->get(), offset, out);
+  if (file_ != nullptr) {
+    const std::size_t got = read_fully(file_->get(), offset, out);
+    if (passing_) passing_->pass(offset, out.first(got));
+    return got;
+  }
   const std::size_t at = std::min(static_cast<std::size_t>(offset), bytes_.size());
   const std::span<const std::byte> there = bytes_.subspan(at, std::min(out.size(), bytes_.size() - at));
   std::ranges::copy(there, out.begin());

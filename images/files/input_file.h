@@ -44,10 +44,18 @@ class InputFile {
   // Reads up to out.size() bytes at `offset` and returns their number. Throws Error(input).
   [[nodiscard]] std::size_t read_at(std::int64_t offset, std::span<std::byte> out) const;
 
+  // From now on, hashes the bytes of a file on disk while read_at() reads them in order.
+  void hash_passing_bytes();
+  // Returns the SHA-256 of all bytes, as hexadecimal digits. Reads only those that have not been hashed yet.
+  // Throws Error(input).
+  [[nodiscard]] std::string sha256() const;
+
  private:
   std::shared_ptr<const std::vector<std::byte>> held_;  // null if the bytes are borrowed
   std::span<const std::byte> bytes_;
   std::unique_ptr<FileDescriptor> file_;
+  struct PassingBytes;
+  std::shared_ptr<PassingBytes> passing_;
   OpenPage open_page_;
   std::int64_t size_ = 0;
 };

@@ -16,6 +16,7 @@
 #include "images/files/file_descriptor.h"
 #include "images/files/file_identity.h"
 #include "images/files/temporary_file.h"
+#include "images/sha256.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -78,6 +79,8 @@ struct OutputFile::State {
   std::optional<TemporaryFile> temporary;
   std::optional<FileDescriptor> device;
   int descriptor = -1;  // being written; -1: not open yet
+  std::optional<Sha256> digest;
+  bool has_changed = false;  // after the bytes were hashed
 };
 
 OutputFile::OutputFile(std::string path, OutputSync* sync) : state_(std::make_unique<State>()) {
@@ -117,6 +120,7 @@ void OutputFile::append(std::span<const std::byte> bytes) {
   if (state_->descriptor < 0) open();
   if (write_fully(state_->descriptor, bytes) < bytes.size())
     throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+  if (state_->digest) state_->digest->add(bytes);
 }
 
 void OutputFile::append(std::span<const std::vector<std::byte>> parts) {
@@ -145,6 +149,7 @@ void OutputFile::overwrite(std::uint64_t at, std::span<const std::byte> bytes) {
   check_replaced();
   if (write_fully(state_->descriptor, bytes, static_cast<off_t>(at)) < bytes.size())
     throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+  state_->has_changed = true;
 }
 
 void OutputFile::read_back(std::uint64_t at, std::span<std::byte> bytes) const {
@@ -164,10 +169,31 @@ void OutputFile::truncate(std::uint64_t size) const {
   check_replaced();
   if (::ftruncate(state_->descriptor, static_cast<off_t>(size)) != 0)
     throw Error(ErrorKind::output, "cannot write: " + system_reason(errno));
+  state_->has_changed = true;
+}
+
+void OutputFile::hash_bytes() {
+  state_->digest.emplace();
+}
+
+std::string OutputFile::sha256() const {
+  return state_->digest ? state_->digest->hex() : "";
+}
+
+void OutputFile::hash_again() {
+  state_->digest.emplace();
+  std::vector<std::byte> block(std::size_t{1} << 18);
+  const auto size = static_cast<std::uint64_t>(::lseek(state_->descriptor, 0, SEEK_END));
+  for (std::uint64_t at = 0; at < size; at += block.size()) {
+    block.resize(std::min<std::uint64_t>(block.size(), size - at));
+    read_back(at, block);
+    state_->digest->add(block);
+  }
 }
 
 void OutputFile::put_in_place() {
   if (state_->descriptor < 0) open();
+  if (state_->digest && state_->has_changed) hash_again();
   if (state_->temporary) {
     state_->temporary->put_in_place(state_->sync);
     add_name(state_->target->path, state_->sync);

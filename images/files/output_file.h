@@ -39,13 +39,18 @@ class OutputFile {
   void overwrite(std::uint64_t at, std::span<const std::byte> bytes);
   void read_back(std::uint64_t at, std::span<std::byte> bytes) const;
   void truncate(std::uint64_t size) const;
+  // Hashes the bytes. Must be called before the first of them.
+  void hash_bytes();
   // Completes the file. Call it once.
   void put_in_place();
+  // After hash_bytes() and put_in_place(): the SHA-256 of the file, or of what was written to a device.
+  [[nodiscard]] std::string sha256() const;
 
  private:
   struct State;
   void open();
   void check_replaced() const;
+  void hash_again();
   std::unique_ptr<State> state_;
 };
 

@@ -14,6 +14,7 @@
 #include "images/codecs/tensor/tensor_codec.h"
 #include "images/error.h"
 #include "images/formats/codec_table.h"
+#include "images/formats/hashed_rows.h"
 
 namespace imgpipe {
 namespace {
@@ -207,6 +208,7 @@ std::unique_ptr<Writer> make_writer(Format format, Shape shape, const EncodeOpti
                               codec.add_mark(file, options.mark);
                             })
           : codec.make_writer(stored, options);
+  if (options.digest) writer = hash_rows(std::move(writer), options.digest);
   if (stored != shape) writer = std::make_unique<ConvertingWriter>(std::move(writer), stored);
   return writer;
 }

@@ -57,6 +57,17 @@ std::uint64_t PageList::content_hash() const {
   return file ? imgpipe::content_hash(*file) : 0;
 }
 
+void PageList::hash_passing_bytes() {
+  if (file_) file_->hash_passing_bytes();
+}
+
+std::string PageList::sha256() const {
+  if (stream_) return "";
+  if (file_) return file_->sha256();
+  const std::optional<InputFile> file = open_on_disk(path_, 0);
+  return file ? file->sha256() : "";
+}
+
 std::string PageList::warning() const {
   if (!pages_) return "";
   std::string text = pages_->warning();

@@ -33,6 +33,10 @@ class PageList {
   [[nodiscard]] std::uint64_t content_hash() const;
   // Whether the input has images that are not among the pages (Pages::more_images()).
   [[nodiscard]] bool more_images() const { return pages_ && pages_->more_images(); }
+  // The same functions as those of InputFile; streams have no hash (""). The bytes are those of the whole
+  // input.
+  void hash_passing_bytes();
+  [[nodiscard]] std::string sha256() const;
   // Returns Pages::warning() and its consequence; empty: none.
   [[nodiscard]] std::string warning() const;
 

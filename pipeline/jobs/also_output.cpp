@@ -27,9 +27,11 @@ void AlsoOutput::make(Format format, const Shape& image, EncodeOptions encode, O
     drops_alpha_ = image.has_alpha() && !shape_.has_alpha();
     encode.mark = mark_;
     if (file_.stack != nullptr) encode.in_stack = std::make_shared<const StackPosition>(file_.stack->next);
+    encode.digest = file_.pixels;
     writer_ = make_writer(format, image, encode);
     if (file_.stack == nullptr && !stays_in_memory)
       output_ = std::make_unique<OutputFile>(file_.output, sync);
+    if (output_ && file_.pixels) output_->hash_bytes();
   });
 }
 
@@ -50,7 +52,9 @@ void AlsoOutput::write(const std::function<void(const std::string&)>& before_fir
     output.append(std::span<const std::vector<std::byte>>(encoded_.parts));
     const auto begin = static_cast<std::uint64_t>(file_.stack == nullptr ? 0 : file_.stack->next.at);
     for (const EncodedFile::Patch& patch : encoded_.patches) output.overwrite(begin + patch.at, patch.bytes);
-    if (file_.stack == nullptr) output.put_in_place();
+    if (file_.stack != nullptr) return;
+    output.put_in_place();
+    if (file_.pixels) hashes_ = {output.sha256(), file_.pixels->hex()};
   });
   if (file_.stack != nullptr) file_.stack->next.advance(bytes_);
   encoded_ = {};

@@ -11,6 +11,8 @@
 #include "images/codecs/codec.h"
 #include "images/codecs/pages.h"
 #include "images/files/output_file.h"
+#include "images/pixel_digest.h"
+#include "pipeline/jobs/file_hashes.h"
 #include "pipeline/threads/host_threads.h"
 #include "pipeline/timeline.h"
 
@@ -24,9 +26,10 @@ struct PageStack {
 };
 
 struct AlsoFile {
-  std::string output;          // a path
-  std::uint64_t options = 0;   // Provenance::options of its mark
-  PageStack* stack = nullptr;  // receives the page instead
+  std::string output;                     // a path
+  std::uint64_t options = 0;              // Provenance::options of its mark
+  PageStack* stack = nullptr;             // receives the page instead
+  std::shared_ptr<PixelDigest> pixels{};  // as ImageFiles::output_pixels
 };
 
 class AlsoOutput {
@@ -34,8 +37,8 @@ class AlsoOutput {
   // `mark`: that of the image's output.
   AlsoOutput(AlsoFile file, Mark mark);
 
-  // Makes the writer, and unless the file stays in memory its output. Throws Error(usage) if the format
-  // cannot hold the image.
+  // Makes the writer, and unless the file stays in memory its output; hashes the file if AlsoFile::pixels is
+  // set. Throws Error(usage) if the format cannot hold the image.
   void make(Format format, const Shape& image, EncodeOptions encode, OutputSync* sync, bool stays_in_memory);
   void encode(ConstHostView pixels, HostThreads& threads, Timeline& timeline);
   // Returns the encoded file if it stays in memory.
@@ -50,6 +53,7 @@ class AlsoOutput {
   [[nodiscard]] bool drops_alpha() const { return drops_alpha_; }
   [[nodiscard]] std::int64_t encoding_bytes() const { return writer_->working_bytes(); }  // after make()
   [[nodiscard]] std::int64_t bytes() const { return bytes_; }                             // of the file
+  [[nodiscard]] const FileHashes& hashes() const { return hashes_; }                      // after write()
 
  private:
   template <class Action>
@@ -63,6 +67,7 @@ class AlsoOutput {
   std::unique_ptr<OutputFile> output_;
   EncodedFile encoded_;
   std::int64_t bytes_ = 0;
+  FileHashes hashes_;
 };
 
 }  // namespace imgpipe

@@ -279,6 +279,10 @@ class Batch::Work {
     add_also_results(*entry->job, entry->result);
     for (std::size_t i = 0; i < entry->result.also.size(); ++i)
       entry->result.also[i].file = entry->job->take_also_file(i);
+    if (settings_.hash) {
+      entry->result.input_hashes = entry->job->input_hashes();
+      entry->result.output_hashes = entry->job->output_hashes();
+    }
     finish(entry);
   }
 

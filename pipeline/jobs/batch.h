@@ -153,6 +153,7 @@ struct AlsoResult {
   Shape output{0, 0, 1};
   std::int64_t bytes = 0;  // with --pages: of all pages
   EncodedFile file;        // of an output that stays in memory
+  FileHashes hashes{};
 };
 
 struct BatchResult {
@@ -181,6 +182,8 @@ struct BatchResult {
   std::vector<Span> spans;       // with keep_spans; their tracks name the worker and the slot
   EncodedFile file;              // of an output that stays in memory
   std::vector<AlsoResult> also;  // of an image that is done
+  // Of an image that is done, with ImageSettings::hash; as of InputJob.
+  FileHashes input_hashes, output_hashes;
 
   // The size of the files in memory.
   [[nodiscard]] std::int64_t held_bytes() const;

@@ -130,6 +130,7 @@ void add_also_results(const ImageJob& image, BatchResult& result) {
   for (std::size_t i = 0; i < result.also.size(); ++i) {
     result.also[i].output = image.also()[i].shape();
     result.also[i].bytes += image.also()[i].bytes();
+    result.also[i].hashes = image.also()[i].hashes();
   }
 }
 

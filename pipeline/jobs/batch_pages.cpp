@@ -36,6 +36,13 @@ void BatchPages::run(const BatchItem& item, const std::string& track, Engine& en
             }});
   input.finish();
   result.output_bytes = input.output_bytes();
+  if (settings_.hash) {
+    result.input_hashes = input.input_hashes();
+    result.output_hashes = input.output_hashes();
+    const std::vector<FileHashes> also = input.also_hashes();
+    for (std::size_t i = 0; i < result.also.size(); ++i)
+      result.also[i].hashes = i < also.size() ? also[i] : FileHashes();
+  }
   if (settings_.pages && !settings_.make_page_consumer && !input.makes_stack())
     result.last_output = input.output_of(input.range().last);
   if (use.accept) naming(printable(item.input), use.accept);

@@ -9,6 +9,7 @@
 #include "images/error.h"
 #include "images/files/file.h"
 #include "images/formats/codec_table.h"
+#include "images/formats/hashed_rows.h"
 #include "images/formats/preserved_metadata.h"
 #include "images/memory/available_memory.h"
 #include "images/text.h"
@@ -67,6 +68,7 @@ Plan plan_for(const ImageSettings& settings, std::span<const StageRequest> stage
 ImageJob::ImageJob(ImageFiles files, const ImageSettings& settings, Timeline timeline)
     : files_(std::move(files)), settings_(settings) {
   image_.timeline = std::move(timeline);
+  if (settings_.hash) make_digests();
 }
 
 void ImageJob::read(PendingInput& input) {
@@ -76,6 +78,7 @@ void ImageJob::read(PendingInput& input) {
 void ImageJob::read(InputFile input) {
   input_ = std::move(input);
   input_bytes_ = input_.size_bytes();
+  if (settings_.hash) input_.hash_passing_bytes();
   if (files_.made_of && files_.made_of->content == 0)
     naming(files_.input_name, [&] { files_.made_of->content = content_hash(input_); });
   held_input_bytes_ = static_cast<std::int64_t>(input_.bytes().size());
@@ -97,6 +100,7 @@ void ImageJob::open(std::unique_ptr<Reader> reader, const Plan& first) {
   reader_ = std::move(reader);
   header_ = reader_->header();
   first_plan_ = &first;
+  files_.input_pixels = nullptr;  // those of several inputs
 }
 
 void ImageJob::open() {
@@ -104,6 +108,7 @@ void ImageJob::open() {
          [&] { reader_ = open_reader(input_, decoding_for(settings_, settings_.stages)); });
   header_ = reader_->header();
   decoded_by_library_ = reader_->decoder().empty();
+  if (settings_.hash) reader_ = hash_rows(std::move(reader_), files_.input_pixels);
 }
 
 void ImageJob::make_plan() {
@@ -203,6 +208,7 @@ void ImageJob::encode_also(const std::vector<ConstHostView>& results, int thread
 void ImageJob::make_output() {
   const Shape& shape = image_.plan->output;
   has_alpha_ = shape.has_alpha();
+  if (image_.plan->tensor || settings_.make_row_consumer) files_.output_pixels = nullptr;
   if (settings_.make_row_consumer) {
     output_shape_ = shape;
     lost_profile_ = unapplied_profile(plan().results.size() - 1);
@@ -215,6 +221,7 @@ void ImageJob::make_output() {
     EncodeOptions encode = settings_.encode;
     encode.tensor = image_.plan->tensor;
     encode.mark = mark();
+    if (settings_.hash) encode.digest = files_.output_pixels;
     PreservedOfResult preserved = preserved_metadata(plan().results.size() - 1, output_shape_);
     encode.metadata = std::move(preserved.metadata);
     lost_profile_ = std::move(preserved.lost_profile);
@@ -225,6 +232,7 @@ void ImageJob::make_output() {
     image_.coded = coded_image_for(writer_.get());
     if (files_.stays_in_memory) return;
     if (stack_ == nullptr) output_ = std::make_unique<OutputFile>(files_.output, settings_.sync);
+    if (output_ && settings_.hash) output_->hash_bytes();
     if (is_large_file(*writer_) && output().is_replaced())
       sink_ = [this](std::span<const std::byte> bytes) { append(bytes); };
   });
@@ -243,8 +251,9 @@ Outcome ImageJob::run(Engine& engine, Job job) {
   job.sink = sink_;
   const bool keep_input = job.keep_source;
   Outcome outcome = engine.run(std::move(job));
-  if (!keep_input) input_ = InputFile();  // the engine has destroyed its reader
   image_.timeline = std::move(outcome.timeline);
+  if (!outcome.error) hash_input();
+  if (!keep_input) input_ = InputFile();  // the engine has destroyed its reader
   naming(files_.input_name, files_.output_name, [&] {
     if (outcome.error) std::rethrow_exception(outcome.error);
   });
@@ -283,6 +292,7 @@ void ImageJob::decode(std::pmr::memory_resource* memory) {
   });
   damage_ = reader_->warnings();
   reader_.reset();
+  hash_input();
   input_ = InputFile();
 }
 
@@ -321,6 +331,10 @@ void ImageJob::write() {
   }
   if (files_.stays_in_memory) {
     output_bytes_ = static_cast<std::int64_t>(encoded_.size_bytes());
+    if (!settings_.hash) return;
+    Sha256 digest;
+    for (const std::vector<std::byte>& part : encoded_.parts) digest.add(part);
+    output_hash_ = digest.hex();
     return;
   }
   for (AlsoOutput& output : also_)
@@ -337,7 +351,9 @@ void ImageJob::write() {
     const auto begin = static_cast<std::uint64_t>(stack_ == nullptr ? 0 : stack_->next.at);
     for (const EncodedFile::Patch& patch : encoded_.patches)
       output().overwrite(begin + patch.at, patch.bytes);
-    if (stack_ == nullptr) output_->put_in_place();
+    if (stack_ != nullptr) return;
+    output_->put_in_place();
+    output_hash_ = output_->sha256();
   });
   if (stack_ != nullptr) stack_->next.advance(output_bytes_);
   encoded_ = {};

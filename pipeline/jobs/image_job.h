@@ -47,6 +47,10 @@ struct ImageFiles {
   // nullopt: the input has no name.
   std::optional<Provenance> made_of{};
   std::vector<AlsoFile> also{};  // the outputs of ImageSettings::also, in order; of the same format
+  // With ImageSettings::hash: the rows' digests, which pages share; by default, of this image alone.
+  std::shared_ptr<PixelDigest> input_pixels{}, output_pixels{};
+  bool is_part =
+      false;  // the input that is read is a page or image of the file, whose bytes it does not hash
 };
 
 // Consumes an image's rows instead of an output file.
@@ -64,6 +68,7 @@ struct ImageSettings {
   std::vector<StageRequest> stages;
   std::vector<StageBranch> also;  // further results of the decoded image; nothing is fused then
   bool fuse = false;
+  bool hash = false;           // the bytes and pixels of inputs and outputs
   bool keep_metadata = false;  // ICC profile, EXIF, ... (images/codecs/metadata/metadata.h)
   DecodeOptions decode;
   EncodeOptions encode;
@@ -192,6 +197,10 @@ class ImageJob {
   }                                                                          // the part of it in memory
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }  // written so far
   [[nodiscard]] std::span<const AlsoOutput> also() const { return also_; }
+  // After write(). Without the bytes of a part (ImageFiles::is_part), of a page in a stack, or of a tensor's
+  // pixels.
+  [[nodiscard]] FileHashes input_hashes() const;
+  [[nodiscard]] FileHashes output_hashes() const;
   // The bytes of the files of ImageFiles::also, which are held until they are written; after make_output().
   [[nodiscard]] std::int64_t also_bytes() const;
   // Calls Reader::use_less_memory(). Must be called after open() and before the first row is read.
@@ -213,6 +222,8 @@ class ImageJob {
   void make_also();
   void encode_also(const std::vector<ConstHostView>& results, int threads);
   [[nodiscard]] bool drops_alpha() const { return has_alpha_ && !output_shape_.has_alpha(); }
+  void make_digests();
+  void hash_input();
   void begin_output();
   [[nodiscard]] OutputFile& output() { return stack_ != nullptr ? stack_->file : *output_; }
   void append(std::span<const std::byte> bytes);
@@ -227,6 +238,7 @@ class ImageJob {
   LaneImage image_;                   // its timeline is the job's
   Shape output_shape_{0, 0, 1};
   std::vector<AlsoOutput> also_;
+  std::string input_hash_, output_hash_;
   std::string lost_profile_, lost_metadata_;
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<OutputFile> output_;

@@ -81,6 +81,7 @@ void InputJob::open(const Check& check, const Warn& warn) {
     if (!is_stream()) range_ = selected_pages(request_->selection, list_->size());
     if (files_.made_of) files_.made_of->content = list_->content_hash();
   });
+  if (settings_.hash) files_.input_pixels = std::make_shared<PixelDigest>();
   if (!settings_.make_row_consumer && !request_->selection.alone && !request_->selection.named &&
       holds_pages(files_.format)) {
     stack_ = std::make_unique<PageStack>(files_.output, settings_.sync);
@@ -88,6 +89,7 @@ void InputJob::open(const Check& check, const Warn& warn) {
       also_stacks_.push_back(std::make_unique<PageStack>(file.output, settings_.sync));
       file.stack = also_stacks_.back().get();
     }
+    if (settings_.hash) hash_stacks();
   }
   if (is_stream()) {
     open_stream();
@@ -109,10 +111,13 @@ void InputJob::open(const Check& check, const Warn& warn) {
 void InputJob::make_list() {
   naming(files_.input_name,
          [&] { list_ = std::make_unique<PageList>(files_.input, settings_.decode, kind_); });
+  files_.is_part = true;
+  if (settings_.hash) list_->hash_passing_bytes();
 }
 
 // Opens the result of a projection instead of a file.
 void InputJob::open_combined(const Warn& warn) {
+  files_.is_part = true;
   ImageJob& job = single_.emplace(files_, settings_, std::move(timeline_));
   combined_->open(warn);
   job.set_page({});  // metadata of a whole stack does not hold for the result
@@ -127,11 +132,13 @@ void InputJob::open_combined(const Warn& warn) {
 void InputJob::open_single(const Warn& warn) {
   if (combined_ != nullptr) return open_combined(warn);
   ImageFiles files = files_;
+  files.is_part = request_.has_value();
   if (request_) files.input_name += ", page " + std::to_string(request_->selection.first);
   ImageJob& job = single_.emplace(std::move(files), settings_, std::move(timeline_));
   auto span = job.timeline().span("decode", SpanKind::host);
   if (request_) {
     job.read(take_page(job, warn));
+    if (settings_.hash) input_hash_ = naming(files_.input_name, [&] { return list_->sha256(); });
     list_.reset();  // it may hold the whole input
   } else {
     PendingInput input(files_.input, settings_.decode, kind_);
@@ -301,6 +308,7 @@ void InputJob::run_item(Engine& engine, ImageJob& job, std::int64_t number, cons
 }
 
 void InputJob::finish() {
+  if (settings_.hash && list_) input_hash_ = naming(files_.input_name, [&] { return list_->sha256(); });
   if (!stack_) return;
   naming(files_.output_name, [&] {
     settings_.before_write(files_.output, mark_for(settings_.encode, files_));

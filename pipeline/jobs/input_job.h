@@ -124,6 +124,12 @@ class InputJob {
     return single_ ? single_->input_bytes() : list_->size_bytes();
   }
   [[nodiscard]] std::int64_t output_bytes() const { return output_bytes_; }
+  // After finish(), with ImageSettings::hash: of the whole input, a stream without its bytes; and of the
+  // single output, or of the stack, whose pixels are those of all pages. Files of pages have theirs in the
+  // jobs.
+  [[nodiscard]] FileHashes input_hashes() const;
+  [[nodiscard]] FileHashes output_hashes() const;
+  [[nodiscard]] std::vector<FileHashes> also_hashes() const;
   // After measure(): the steps as they run.
   [[nodiscard]] const std::vector<StageRequest>& stages() const { return settings_.stages; }
   [[nodiscard]] std::string output_of(std::int64_t number) const;
@@ -136,6 +142,7 @@ class InputJob {
   [[nodiscard]] bool makes_planes() const { return settings_.decode.bands_of_page.has_value(); }
   void check_planes();
   void make_list();
+  void hash_stacks();
   void open_single(const Warn& warn);
   void open_combined(const Warn& warn);
   [[nodiscard]] InputFile take_page(ImageJob& job, const Warn& warn);
@@ -183,6 +190,7 @@ class InputJob {
   ImageHeader first_header_;
   std::int64_t max_pixels_ = 0;
   std::int64_t output_bytes_ = 0;
+  std::string input_hash_;  // if the items are parts of the input
   std::unique_ptr<PageStack> stack_;
   std::vector<std::unique_ptr<PageStack>> also_stacks_;  // of files_.also, with stack_
   std::int64_t written_ = 0;  // the last page written to a file of its own; 0: none

@@ -22,14 +22,6 @@ std::string text_of(Arguments arguments, const std::optional<Format>& format = F
   return options_affecting_output(process_options(arguments), format);
 }
 
-// The examples of FIPS 180-4 (NIST, SHA-256), and the empty text.
-TEST(OptionsDigest, IsSha256) {
-  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-  EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
-            "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-}
-
 TEST(OptionsDigest, HashesThisText) {
   EXPECT_EQ(text_of({"--stages", "grey,smooth:gauss"}),
             "stages=gray:luma=bt601,smooth:window=gauss:border=shrink\n"

@@ -17,6 +17,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 COMMANDS = {"": "imgpipe", "bench": "imgpipe bench", "synth": "imgpipe synth", "devices": "imgpipe devices",
             "contract": "imgpipe contract",
             "stats": "imgpipe stats", "info": "imgpipe info", "report": "imgpipe report", "help": "imgpipe help",
+            "verify": "imgpipe verify", "diff": "imgpipe diff",
             "docs": "imgpipe docs"}
 LEAST, MOST, COLUMNS = 8 * 1024, 10 * 1024, 120
 SOURCES = (".h", ".cpp", ".cu", ".cuh")

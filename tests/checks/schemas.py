@@ -167,6 +167,14 @@ def outputs(imgpipe):
     yield "devices", imgpipe("devices", "--json")
     yield "contract", imgpipe("contract", "--write", "-", "-q")
     yield "info", imgpipe("info", "in", "pages.tif", "--json", "-", codes=(1,))
+    yield "diff", imgpipe("diff", "in/a.png", "in/d.pgm", "--json", "-", codes=(5,))
+    yield "diff", imgpipe("diff", "one.png", "two.jpg", "--json", "-", codes=(5,))
+    yield "image", imgpipe("in/b.jpg", "hashed.png", *cpu, "--hash", "--report", "-")
+    imgpipe("in/e.tif", "pages.png", *cpu, "--pages", "all", "--hash", "--report", "hashed.json")
+    yield "pages", imgpipe.file("hashed.json")
+    imgpipe("in", "out4", *cpu, "--also", "g=gray", "--hash", "--report", "hashed.ndjson", codes=(1,))
+    for line in imgpipe.file("hashed.ndjson").splitlines():
+        yield "batch-line", line
     yield "bench", imgpipe("bench", "--list", "--format", "json")
     for line in logs(imgpipe):
         yield "log", line

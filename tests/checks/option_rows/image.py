@@ -74,6 +74,8 @@ ROWS = [
     Row("--report", "imgpipe a.png o.png --report o.json --report o.csv --report o.html", "three reports",
         lambda r: r.json("o.json")["input"]["path"] == "a.png" and r.json("o.json")["output"]["width_pixels"] == 64 and
         "smooth" in r.text("o.csv") and "</html>" in r.text("o.html")),
+    Row("--hash", "imgpipe a.png o.png --hash --report o.json", "the hash of `o.png`",
+        lambda r: r.json("o.json")["output"]["sha256"] == r.run("sha256sum o.png").out.split()[0]),
     Row("--report", "imgpipe a.png o.png --report -", "JSON on stdout, the table on stderr",
         lambda r: r.json()["schema"] == "imgpipe/image/1" and "kernels + transfers" in r.err),
     Row("--json", "imgpipe a.png o.png --json", "JSON on stdout, like `--report -`",

@@ -13,6 +13,7 @@ LINES = ["imgpipe synth a.png --pattern photo --size 64x48",
          "export small='--device cpu --size 64x64 --repeat 1 --format json'",
          "imgpipe bench $small --stage gray --plot mine.svg; imgpipe info a.png --json mine.json",
          "imgpipe in out/ --report done.ndjson; rm -r out",
+         "imgpipe a.png hashed.png --hash --report hashed.json",
          "imgpipe --stages gray,invert --write-preset p.toml; imgpipe bench --template hist > my.cu",
          "sed 's/if (x >= width) return/while (clock64() != 0)/' my.cu > endless.cu"]
 MORE = ["`stack.tif` is a TIFF of three pages; `bands.tif` has RGB and an unspecified band. `turned.jpg` is",
