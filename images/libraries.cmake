@@ -3,7 +3,7 @@
 # imgpipe_missing_libraries, and imgpipe_codecs: the optional libraries that were found.
 set(imgpipe_missing_libraries)
 set(imgpipe_codecs)
-foreach(imgpipe_library isal:isa-l.h deflate:libdeflate.h webp:webp/decode.h zstd:zstd.h
+foreach(imgpipe_library isal:isa-l.h deflate:libdeflate.h webp:webp/decode.h zstd:zstd.h md:sha2.h
                         avif:avif/avif.h heif:libheif/heif.h jxl:jxl/decode.h lcms2:lcms2.h)
   string(REGEX MATCH "^(.*):(.*)$" imgpipe_library ${imgpipe_library})
   set(imgpipe_library ${CMAKE_MATCH_1})

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <charconv>
 #include <exception>
 #include <optional>
@@ -11,8 +10,9 @@
 #include "app/contract/contract_codings.h"
 #include "app/contract/contract_images.h"
 #include "app/contract/contract_steps.h"
-#include "app/process_options/options_digest.h"
 #include "images/error.h"
+#include "images/pixel_digest.h"
+#include "images/sha256.h"
 #include "images/unreachable.h"
 #include "kernels/stage.h"
 #include "pipeline/color_profiles.h"
@@ -40,14 +40,6 @@ std::string_view sample_name(Sample sample) {
       return "bf16";
   }
   unreachable();
-}
-// SHA-256 of the rows without padding, samples little-endian.
-std::string pixel_sha256(const ConstHostView& pixels) {
-  static_assert(std::endian::native == std::endian::little);
-  std::string bytes;
-  for (std::int64_t y = 0; y < pixels.height; ++y)
-    bytes.append(reinterpret_cast<const char*>(pixels.row(y)), static_cast<std::size_t>(pixels.row_bytes()));
-  return sha256(bytes);
 }
 
 constexpr std::array kInputSamples{Sample::u8, Sample::u16, Sample::f32};

@@ -68,7 +68,7 @@ install(FILES images/libraries.cmake DESTINATION ${imgpipe_library_directory} RE
         COMPONENT dev)
 
 # For pkg-config. The libraries are static, so its users link all of these.
-set(imgpipe_pc_requires libjpeg libpng zlib libwebp libzstd libisal libdeflate libhwy)
+set(imgpipe_pc_requires libjpeg libpng zlib libwebp libzstd libisal libdeflate libhwy libmd)
 foreach(library IN LISTS imgpipe_linked_libraries)
   string(REGEX REPLACE "^(archive|avif|heif|jxl)$" "lib\\1" library ${library})
   string(REGEX REPLACE "^tiff$" "libtiff-4" library ${library})

@@ -82,7 +82,7 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # The libraries that imgpipe-config.cmake finds.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
     "libjpeg-dev, libpng-dev, zlib1g-dev, libtiff-dev, libwebp-dev, libzstd-dev, libisal-dev, libhwy-dev, \
-libdeflate-dev, libarchive-dev")
+libdeflate-dev, libarchive-dev, libmd-dev")
 foreach(codec IN LISTS imgpipe_codecs)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", lib${codec}-dev")
 endforeach()

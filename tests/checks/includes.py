@@ -40,6 +40,7 @@ FORBIDDEN = [
     (r"#include <cxxopts", "", r"^app/(options/option_parser|version)\.cpp$",
      "cxxopts is for app/options/option_parser.cpp (and its version)"),
     (r"#include <toml", "", r"^app/options/preset_file\.cpp$", "toml++ is for app/options/preset_file.cpp"),
+    (r"#include <sha2", "", r"^images/sha256\.cpp$", "libmd is for images/sha256.cpp"),
     (r"#include <spdlog/[^v]", "", r"^app/log\.cpp$", "spdlog is for app/log.cpp"),
     (r"#include <stb/", "", r"^images/codecs/stb/stb_codec\.cpp$", "stb is for images/codecs/stb/stb_codec.cpp"),
     (r"#include <(cuda|nvtx)", "", r"\.cuh?$|^pipeline/cuda/|^lab/(benchmarks/|pipeline/.*_cuda)|^tests/",

@@ -2,6 +2,8 @@
 #
 #   IMGPIPE_TARBALL=/path/imgpipe-0.2.0.tar.gz VCPKG_KEEP_ENV_VARS=IMGPIPE_TARBALL \
 #     vcpkg install imgpipe --overlay-ports=app/package/vcpkg
+#
+# libmd is the system's (libmd-dev): vcpkg has no port of it.
 set(tarball "$ENV{IMGPIPE_TARBALL}")
 if(NOT EXISTS "${tarball}")
   message(FATAL_ERROR "IMGPIPE_TARBALL: '${tarball}' does not exist; name the source tarball")
