@@ -51,7 +51,8 @@ void run(const Node& node, const StageCall<Device>& device_call) {
   const StageCall<Host> call = on_host(device_call);
   if (node.counts_out()) std::fill_n(call.histogram.data, call.histogram.stride * call.histogram.height, 0);
   if (node.stage->by_row || node.table_in()) {
-    const std::int64_t rows = call.out.planes[0].height;
+    const std::int64_t rows =
+        makes_pixels(*node.stage) ? call.out.planes[0].height : call.in.planes[0].height;
     run_cpu(*node.stage, call, {call.out_top, call.out_top + rows, call.in_top, call.out_top});
   } else {
     run_reference(*node.stage, call);
