@@ -36,15 +36,17 @@ string(REGEX REPLACE "\n\n" "\n.\n" imgpipe_license "${imgpipe_license}")
 string(STRIP "${imgpipe_license}" imgpipe_license)
 string(REPLACE "\n" "\n " imgpipe_license "${imgpipe_license}")
 configure_file(app/package/copyright.in ${imgpipe_debian_directory}/copyright @ONLY)
-configure_file(app/package/lintian-overrides ${imgpipe_debian_directory}/overrides/imgpipe COPYONLY)
 foreach(component IN ITEMS debian debian_bench debian_dev)
   string(REPLACE debian imgpipe package ${component})
   string(REPLACE _ - package ${package})
+  file(STRINGS app/package/lintian-overrides overrides REGEX "^(#|${package}:)")
+  list(JOIN overrides "\n" overrides)
+  file(CONFIGURE OUTPUT ${imgpipe_debian_directory}/overrides/${package} CONTENT "${overrides}\n")
+  install(FILES ${imgpipe_debian_directory}/overrides/${package} DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
+          COMPONENT ${component} EXCLUDE_FROM_ALL)
   install(FILES ${imgpipe_debian_directory}/copyright ${imgpipe_debian_directory}/changelog.Debian.gz
           DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL OPTIONAL)
 endforeach()
-install(FILES ${imgpipe_debian_directory}/overrides/imgpipe DESTINATION ${CMAKE_INSTALL_DATADIR}/lintian/overrides
-        COMPONENT debian EXCLUDE_FROM_ALL)
 
 # ---- the three packages -----------------------------------------------------------------------------
 set(CPACK_DEB_COMPONENT_INSTALL ON)
