@@ -25,7 +25,7 @@ constexpr bool kEveryVariant = true;
 constexpr std::int64_t kMaxPixels = 1 << 20;
 #else
 constexpr bool kEveryVariant = false;
-constexpr std::int64_t kMaxPixels = 1 << 16;
+constexpr std::int64_t kMaxPixels = 1 << 14;  // larger images take longer and run the same code
 #endif
 
 void read(Reader& reader, const DecodeOptions& options) {
@@ -34,9 +34,10 @@ void read(Reader& reader, const DecodeOptions& options) {
   if (options.max_bits == 8 && image.shape().sample != Sample::u8) __builtin_trap();
   reader.read_rows(image.untyped_view());
   // Reading every byte lets MemorySanitizer and valgrind detect uninitialised ones.
-  volatile unsigned sum = 0;
-  for (std::int64_t i = 0; i < image.shape().bytes(); ++i)
-    sum = sum + std::to_integer<unsigned>(image.untyped_view().data[i]);
+  const std::span decoded(image.untyped_view().data, static_cast<std::size_t>(image.shape().bytes()));
+  unsigned sum = 0;
+  for (const std::byte value : decoded) sum += std::to_integer<unsigned>(value);
+  if (sum == 0xFFFFFFFF) __builtin_trap();
 }
 
 // Calls `action`, which may throw Error.

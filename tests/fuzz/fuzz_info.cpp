@@ -9,16 +9,14 @@
 #include <utility>
 
 #include <nlohmann/json.hpp>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "app/info/info_report.h"
 #include "images/error.h"
-#include "images/files/file_descriptor.h"
 #include "images/files/input_file.h"
 #include "images/formats/image_inspection.h"
 #include "images/text.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/memory_file.h"
 
 namespace {
 
@@ -56,14 +54,6 @@ std::optional<ImageInspection> inspected(auto open, const DecodeOptions& options
     require(imgpipe::printable(error.what()) == error.what(), "a reason that cannot be shown");
     return std::nullopt;
   }
-}
-
-// Returns the path of an unnamed file with these bytes; the next call overwrites it.
-std::string path_of(Bytes bytes) {
-  static const imgpipe::FileDescriptor file(::memfd_create("fuzz_info", MFD_CLOEXEC));
-  require(::ftruncate(file.get(), 0) == 0, "no file in memory");
-  require(imgpipe::write_fully(file.get(), bytes, 0) == bytes.size(), "no room for a file in memory");
-  return "/proc/self/fd/" + std::to_string(file.get());
 }
 
 // Whether a run accepts the file, if necessary with --bands color.
@@ -105,7 +95,7 @@ void check_json(const ImageInspection& image) {
 
 IMGPIPE_FUZZ_TARGET(fuzz_info) {
   const Bytes bytes = std::as_bytes(std::span(data, size));
-  const std::string path = path_of(bytes);
+  const std::string path = imgpipe::test::path_of(bytes);
   for (const auto accept :
        {imgpipe::Acceptance::strict, imgpipe::Acceptance::lenient, imgpipe::Acceptance::pillow}) {
     const DecodeOptions options{

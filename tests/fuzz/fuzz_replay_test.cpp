@@ -30,6 +30,7 @@ int fuzz_icc(const std::uint8_t* data, std::size_t size);
 int fuzz_metadata(const std::uint8_t* data, std::size_t size);
 int fuzz_options(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
+int fuzz_png_writer(const std::uint8_t* data, std::size_t size);
 int fuzz_stream(const std::uint8_t* data, std::size_t size);
 int fuzz_tiff(const std::uint8_t* data, std::size_t size);
 int fuzz_webp(const std::uint8_t* data, std::size_t size);
@@ -263,17 +264,31 @@ TEST(FuzzReplay, Tiff) {
   for (const Bytes& seed : tiff_seeds()) replay_mutated(fuzz_tiff, seed, kSanitized ? 40 : 400, random);
 }
 
-TEST(FuzzReplay, OptionsAndPlan) {
+TEST(FuzzReplay, Texts) {
+  struct Seeds {
+    const char* directory;
+    Target target;
+    int copies;
+  };
   std::mt19937 random(4);
-  const std::filesystem::path seeds = std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds";
-  int files = 0;
-  for (const bool plan : {false, true}) {
-    for (const auto& path : files_below(seeds / (plan ? "plan" : "options"))) {
-      replay_mutated(plan ? fuzz_plan : fuzz_options, load(path), plan ? 4 * kCopies : kCopies, random);
+  for (const Seeds& seeds : {Seeds{"plan", fuzz_plan, 4 * kCopies}, {"options", fuzz_options, kCopies}}) {
+    int files = 0;
+    for (const auto& path :
+         files_below(std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds" / seeds.directory)) {
+      replay_mutated(seeds.target, load(path), seeds.copies, random);
       ++files;
     }
+    EXPECT_GE(files, 1) << seeds.directory;
   }
-  EXPECT_GE(files, 6);
+}
+
+TEST(FuzzReplay, PngWriter) {
+  std::mt19937 random(18);
+  for (int i = 0; i < (kSanitized ? 20 : 100); ++i) {
+    Bytes bytes(9 + random() % 200);
+    for (std::byte& byte : bytes) byte = static_cast<std::byte>(random());
+    replay_mutated(fuzz_png_writer, bytes, 3, random);
+  }
 }
 
 }  // namespace

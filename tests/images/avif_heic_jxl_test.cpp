@@ -206,9 +206,23 @@ TEST(AvifHeicJxl, SizesAreCheckedBeforeDecoding) {
     const Bytes file = encode_by_library(format, image.view());
     EXPECT_EQ(failure(patched(file, "ispe", 4, number(60'000) + number(60'000))),
               "too large: 60000x60000 pixels; raise --max-pixels (now 268435456)");
+    constexpr std::uint32_t kMost = 0xFFFFFFFF;  // squared, it exceeds 63 bits
+    EXPECT_EQ(failure(patched(file, "ispe", 4, number(kMost) + number(kMost))),
+              "too large: 4294967295x4294967295 pixels; expected at most 2147483647 per side");
     EXPECT_EQ(failure(patched(file, "ispe", 4, number(0) + number(64))), "the width or height is 0 (0x64)");
     EXPECT_EQ(failure(file, {.max_pixels = 4095}), "too large: 64x64 pixels; raise --max-pixels (now 4095)");
     EXPECT_EQ(failure(file + bytes_of("trailing")).substr(0, name.size()), name);
+  }
+}
+
+// A list of 65,535 parts, none of which takes a byte of the list.
+TEST(AvifHeicJxl, ListsOfPartsTakeBytes) {
+  const Bytes list =
+      number(0) + number(0, 2) + number(1, 2) + number(1, 2) + number(0, 2) + number(65'535, 2);
+  for (const Format format : library_formats()) {
+    if (format == Format::jxl) continue;
+    EXPECT_EQ(failure(patched(encode_by_library(format, ramp({64, 64}, 3).view()), "iloc", 0, list)),
+              "damaged: too many parts of items in the container");
   }
 }
 

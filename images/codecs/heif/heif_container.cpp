@@ -161,8 +161,7 @@ void read_relations(const HeifItems& items, HeifContents& contents) {
   constexpr std::array kImages{"av01"sv, "hvc1"sv, "grid"sv, "iovl"sv, "iden"sv};
   for (const auto& [id, item] : items.all()) {
     const std::optional<HeifSides> sides = sides_of(item);
-    if (sides && sides->width * sides->height > contents.largest.width * contents.largest.height)
-      contents.largest = *sides;
+    if (sides && sides->pixels() > contents.largest.pixels()) contents.largest = *sides;
     const bool is_image = std::ranges::find(kImages, item.type) != kImages.end();
     if (is_image && id != items.primary_id() && !parts.contains(id)) ++contents.images;
   }

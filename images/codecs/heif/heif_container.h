@@ -26,6 +26,11 @@ struct HeifCrop {
 
 struct HeifSides {
   std::int64_t width = 0, height = 0;
+
+  // The sides are unchecked numbers of 32 bits, whose product needs an unsigned type.
+  [[nodiscard]] std::uint64_t pixels() const {
+    return static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height);
+  }
 };
 
 // The primary image of a file.

@@ -11,6 +11,7 @@ using namespace std::string_view_literals;
 
 // Limit the memory of a hostile file's lists.
 constexpr std::size_t kMaxItems = 20'000, kMaxProperties = 1 << 18, kMaxParts = 1 << 18;
+constexpr const char* kParts = "parts of items";
 
 void limit(std::size_t count, std::size_t most, const char* what) {
   if (count > most)
@@ -112,6 +113,9 @@ void HeifItems::read_locations(BoxNumbers numbers) {
     numbers.skip(2);
     const std::uint64_t base = numbers.next(base_bytes);
     item.parts = static_cast<int>(numbers.next(2));
+    // Parts that take no bytes are all alike, and a small file could list any number of them.
+    if (index_bytes + offset_bytes + length_bytes == 0)
+      limit(static_cast<std::size_t>(item.parts), 1, kParts);
     for (int part = 0; part < item.parts && !numbers.done(); ++part) {
       numbers.skip(index_bytes);
       const std::uint64_t offset = base + numbers.next(offset_bytes);
@@ -122,7 +126,7 @@ void HeifItems::read_locations(BoxNumbers numbers) {
 
 // `method` 0: in the file, 1: in the idat box; length 0: to the end.
 void HeifItems::read_part(HeifItem& item, std::uint64_t method, std::uint64_t offset, std::uint64_t length) {
-  limit(++parts_, kMaxParts, "parts of items");
+  limit(++parts_, kMaxParts, kParts);
   const Bytes source = method == 0 ? file_ : method == 1 ? data_ : Bytes();
   if (offset > source.size()) return;
   const std::uint64_t most = source.size() - offset;
