@@ -46,6 +46,7 @@ void write_noise(jpeg_compress_struct& encoder) {
     JSAMPROW rows[] = {row};
     jpeg_write_scanlines(&encoder, rows, 1);
   }
+  jpeg_finish_compress(&encoder);
 }
 
 void write_extremes(jpeg_compress_struct& encoder) {
@@ -62,7 +63,7 @@ void write_extremes(jpeg_compress_struct& encoder) {
     planes[c] = encoder.mem->request_virt_barray(reinterpret_cast<j_common_ptr>(&encoder), JPOOL_IMAGE, TRUE,
                                                  kBlocks, kBlocks, kBlocks);
   }
-  jpeg_write_coefficients(&encoder, planes);
+  jpeg_write_coefficients(&encoder, planes);  // keeps a pointer to `planes`
   std::uint32_t noise = 1;
   for (int c = 0; c < encoder.num_components; ++c) {
     JBLOCKARRAY rows = encoder.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&encoder), planes[c], 0,
@@ -74,6 +75,7 @@ void write_extremes(jpeg_compress_struct& encoder) {
       }
     }
   }
+  jpeg_finish_compress(&encoder);
 }
 
 // Holds no object with a destructor: libjpeg may jump back into this function.
@@ -97,7 +99,6 @@ bool try_encode(Sampling sampling, Content content, jpeg_compress_struct& encode
   } else {
     write_extremes(encoder);
   }
-  jpeg_finish_compress(&encoder);
   return true;
 }
 
