@@ -28,7 +28,7 @@ def recipes():
         with open(os.path.join(ROOT, page), encoding="utf-8") as file:
             text = file.read()
         if page == "README.md":
-            text = text.split("\n## Six recipes\n")[1].split("\n## ")[0]
+            text = text.split("\n## Five recipes\n")[1].split("\n## ")[0]
         blocks = re.findall(r"^```\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
         yield page, [line for block in blocks for line in re.sub(r"\\\n\s*", "", block).splitlines()]
 
