@@ -57,16 +57,17 @@ void write_extremes(jpeg_compress_struct& encoder) {
   encoder.jpeg_height = kCheckHeight;
 #endif
   constexpr JDIMENSION kBlocks = 8;  // at least each plane's blocks across and down, in whole MCUs
-  jvirt_barray_ptr planes[3] = {};
+  auto* const library = reinterpret_cast<j_common_ptr>(&encoder);
+  // The library reads the array until jpeg_finish_compress().
+  auto* const planes = static_cast<jvirt_barray_ptr*>(
+      encoder.mem->alloc_small(library, JPOOL_IMAGE, 3 * sizeof(jvirt_barray_ptr)));
   for (int c = 0; c < encoder.num_components; ++c) {
-    planes[c] = encoder.mem->request_virt_barray(reinterpret_cast<j_common_ptr>(&encoder), JPOOL_IMAGE, TRUE,
-                                                 kBlocks, kBlocks, kBlocks);
+    planes[c] = encoder.mem->request_virt_barray(library, JPOOL_IMAGE, TRUE, kBlocks, kBlocks, kBlocks);
   }
   jpeg_write_coefficients(&encoder, planes);
   std::uint32_t noise = 1;
   for (int c = 0; c < encoder.num_components; ++c) {
-    JBLOCKARRAY rows = encoder.mem->access_virt_barray(reinterpret_cast<j_common_ptr>(&encoder), planes[c], 0,
-                                                       kBlocks, TRUE);
+    JBLOCKARRAY rows = encoder.mem->access_virt_barray(library, planes[c], 0, kBlocks, TRUE);
     for (std::size_t block = 0; block < std::size_t{kBlocks} * kBlocks; ++block) {
       for (int i = 0; i < 5; ++i) {
         const std::uint32_t position = next_noise(noise) % DCTSIZE2;
