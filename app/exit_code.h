@@ -31,7 +31,8 @@ inline constexpr std::array<ExitMeaning, 7> kExitMeanings{
      {kExitDevice, "3", "the requested device cannot be used"},
      {kExitOutput, "4", "an output cannot be written (disk full, read-only, closed pipe)"},
      {kExitDifference, "5",
-      "a result differs: from the sequential reference, another image (diff), or a report (verify)"},
+      "a result differs: from the sequential reference, another image (diff), a report (verify) or the "
+      "contract"},
      {kExitSignalBase, "129, 130, 143", "stopped by SIGHUP, SIGINT or SIGTERM"}}};
 
 [[nodiscard]] constexpr int exit_code_of(ErrorKind kind) {
