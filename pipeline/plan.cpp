@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "images/error.h"
+#include "images/text.h"
 #include "images/unreachable.h"
 #include "kernels/stage.h"
 #include "pipeline/constant_tables.h"
@@ -62,7 +63,7 @@ Error refusal(const StageRequest& request, const FrameType& in) {
     if (takes(*request.stage, with_samples(in, sample), request.parameters))
       depths += (depths.empty() ? "; insert " : " or ") + depth_step(sample);
   }
-  return {ErrorKind::usage, std::string(request.stage->name) + request.said + " does not accept " +
+  return {ErrorKind::usage, std::string(request.stage->name) + printable(request.said) + " does not accept " +
                                 std::string(names_of(in.sample).text) + depths +
                                 (depths.empty() ? "" : " before it")};
 }
@@ -80,7 +81,7 @@ bool makes_table_of_image(const Stage& stage) {
 // Checks that the second image of a step fits the image.
 void check_second_image(const StageRequest& request, const FrameType& in) {
   const SecondImage& second = *request.image;
-  const std::string where = std::string(request.stage->name) + request.said + ": ";
+  const std::string where = std::string(request.stage->name) + printable(request.said) + ": ";
   const auto refuse = [&](const std::string& why) { throw Error(ErrorKind::usage, where + why); };
   if (!second.is_loaded()) refuse("the image is not loaded");
   if (makes_table_of_image(*request.stage)) return;
@@ -233,7 +234,7 @@ class PlanBuilder {
     const auto earlier = std::ranges::count(plan_.operations, &stage, &Operation::stage);
     added.label = std::string(stage.name);
     if (earlier > 0) added.label += "#" + std::to_string(earlier + 1);
-    added.label += request.said;
+    added.label += printable(request.said);  // may hold the name of a file
     if (implicit) added.label += "*";
     added.in = frame_;
     added.out = output_type(stage, frame_, added.parameters);

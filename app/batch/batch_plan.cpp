@@ -58,7 +58,7 @@ std::string dry_run_text(const ProcessOptions& options, const BatchFiles& files,
     text += "\n";
   }
   text += std::to_string(files.files.size()) + " to do, " + std::to_string(totals.skipped) + " " +
-          totals.skipped_label + ", stages " + options.stages.list;
+          totals.skipped_label + ", stages " + printable(options.stages.list);
   if (options.shard) text += ", " + std::to_string(files.other_shards) + " for other shards";
   text += "\n";
   if (!totals.shard.empty()) text += totals.shard + "\n";

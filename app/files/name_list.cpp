@@ -61,8 +61,9 @@ std::vector<std::string> read_name_list(const std::string& path) {
 }
 
 std::string name_list_text(const std::vector<std::string>& names) {
-  const bool lines = std::ranges::none_of(
-      names, [](const std::string& name) { return name.find('\n') != std::string::npos; });
+  const bool lines = std::ranges::none_of(names, [](const std::string& name) {
+    return name.find_first_of("\r\n") != std::string::npos || name.starts_with(kByteOrderMark);
+  });
   std::string text;
   for (const std::string& name : names) text += name + (lines ? '\n' : '\0');
   return text;

@@ -13,7 +13,8 @@ namespace imgpipe {
 // is an empty list. Throws Error(input) if the list cannot be read.
 [[nodiscard]] std::vector<std::string> read_name_list(const std::string& path);
 
-// Returns the list as text: lines, or NUL-terminated names if a name contains a newline.
+// Returns a text that read_name_list() reads as these names: lines, or NUL-terminated names if a name
+// contains a newline or a carriage return, or begins with a byte order mark.
 [[nodiscard]] std::string name_list_text(const std::vector<std::string>& names);
 
 }  // namespace imgpipe

@@ -227,7 +227,7 @@ int run_image(const ProcessOptions& options, const EngineFactory& factory) {
     print_text((is_left ? "0 to do, 1 skipped"
                         : input_name(options.input.path) + inputs_text(options) + " -> " +
                               outputs_text(options) + "\n1 to do, 0 skipped") +
-               ", stages " + options.stages.list + "\n");
+               ", stages " + printable(options.stages.list) + "\n");
     return kExitDone;
   }
   if (is_left) {

@@ -37,7 +37,7 @@ void add_stack(Fields& fields, const RunFacts& facts) {
   fields.add("images", run.images, kFromOne);
   fields.add("passes", run.passes, kFromOne).about("how often every image was read");
   fields.add("pages", pages_text(options.pages));
-  fields.add("stages", options.list).about("of every image; those of the result are in options");
+  fields.add("stages", printable(options.list)).about("of every image; those of the result are in options");
 }
 
 }  // namespace

@@ -101,10 +101,10 @@ void add_options(Fields& fields, const ProcessOptions& options) {
   Named<std::string> presets;
   for (const OptionValue& option : options.stages.parameter_options)
     presets.emplace_back(option.option, printable(option.text));
-  fields.add("stages", options.stages.list);
+  fields.add("stages", printable(options.stages.list));
   fields.list("also", options.stages.also, [](Fields& also, const AlsoStages& result) {
     also.add("name", result.name);
-    also.add("stages", result.list);
+    also.add("stages", printable(result.list));
   });
   fields.add("pages", options.pages ? std::optional(pages_text(*options.pages)) : std::nullopt);
   fields.others(presets, "options that preset a stage's parameter");

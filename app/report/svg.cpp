@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "app/files/replaceable.h"
+#include "images/text.h"
 
 namespace imgpipe {
 
@@ -42,8 +43,8 @@ std::string coordinate(double value) {
 }
 
 std::string text_at(double x, double y, const std::string& style, const std::string& text) {
-  return "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" " + style + ">" + xml(text) +
-         "</text>\n";
+  return "<text x=\"" + coordinate(x) + "\" y=\"" + coordinate(y) + "\" " + style + ">" +
+         xml(printable(text)) + "</text>\n";
 }
 
 std::string line(double x1, double y1, double x2, double y2, const std::string& style) {

@@ -14,8 +14,8 @@ case ${1:-} in
   *) sed -n 's/^#   //p' "$0" >&2 && exit 2 ;;
 esac
 fuzzers=("$@")
-[ $# -gt 0 ] || fuzzers=(archive decode decode_avif decode_heic decode_jxl exif icc info jpeg_pair metadata options
-                         plan png_writer stream tiff webp)
+[ $# -gt 0 ] || fuzzers=(archive decode decode_avif decode_heic decode_jxl exif html icc info jpeg_pair metadata options
+                         plan png_writer stream text tiff webp)
 empty_target='extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }'
 if ! command -v clang++ >/dev/null || ! printf '%s' "$empty_target" |
     clang++ -fsanitize=fuzzer,address -x c++ - -o /dev/null 2>/dev/null; then

@@ -32,6 +32,22 @@ TEST_F(Cli, Exit3ForAnUnusableDevice) {
   }
 }
 
+// The name of a second image is part of its step's text, in reports of every format and in the table.
+TEST_F(Cli, NamesOfSecondImagesAreEscaped) {
+  const std::string image = file("\x1b[1m\xff.png");
+  fs::copy(file("color.png"), image);
+  const RunResult run =
+      run_imgpipe({file("color.png"), file("o.png"), "--stages", "absdiff:" + image, "--cpu", "--report",
+                   file("r.json"), "--report", file("r.csv"), "--report", file("r.html")});
+  EXPECT_EQ(run.exit_code, 0) << run.err;
+  EXPECT_FALSE(Json::parse(load_text(file("r.json")), nullptr, false).is_discarded());
+  for (const std::string& text :
+       {run.out, run.err, load_text(file("r.json")), load_text(file("r.csv")), load_text(file("r.html"))}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_EQ(text.find('\xff'), std::string::npos);
+  }
+}
+
 TEST_F(Cli, ReadOnlyDirectory) {
   if (::geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
   fs::create_directory(directory_.path() / "ro");

@@ -24,6 +24,7 @@
 int fuzz_archive(const std::uint8_t* data, std::size_t size);
 int fuzz_decode(const std::uint8_t* data, std::size_t size);
 int fuzz_exif(const std::uint8_t* data, std::size_t size);
+int fuzz_html(const std::uint8_t* data, std::size_t size);
 int fuzz_info(const std::uint8_t* data, std::size_t size);
 int fuzz_jpeg_pair(const std::uint8_t* data, std::size_t size);
 int fuzz_icc(const std::uint8_t* data, std::size_t size);
@@ -32,6 +33,7 @@ int fuzz_options(const std::uint8_t* data, std::size_t size);
 int fuzz_plan(const std::uint8_t* data, std::size_t size);
 int fuzz_png_writer(const std::uint8_t* data, std::size_t size);
 int fuzz_stream(const std::uint8_t* data, std::size_t size);
+int fuzz_text(const std::uint8_t* data, std::size_t size);
 int fuzz_tiff(const std::uint8_t* data, std::size_t size);
 int fuzz_webp(const std::uint8_t* data, std::size_t size);
 
@@ -271,7 +273,10 @@ TEST(FuzzReplay, Texts) {
     int copies;
   };
   std::mt19937 random(4);
-  for (const Seeds& seeds : {Seeds{"plan", fuzz_plan, 4 * kCopies}, {"options", fuzz_options, kCopies}}) {
+  for (const Seeds& seeds : {Seeds{"plan", fuzz_plan, 4 * kCopies},
+                             {"options", fuzz_options, kCopies},
+                             {"text", fuzz_text, kCopies / 4},
+                             {"html", fuzz_html, kCopies}}) {
     int files = 0;
     for (const auto& path :
          files_below(std::filesystem::path(kSourceDirectory) / "tests/fuzz/seeds" / seeds.directory)) {
