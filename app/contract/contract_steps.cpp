@@ -114,8 +114,10 @@ std::vector<std::string> texts_of(const Parameter& row) {
     case Parameter::Kind::image:
       texts.assign(kImages.begin(), kImages.end());
       break;
-    case Parameter::Kind::choice:
     case Parameter::Kind::real:
+      texts = {"0", "0.25", "17", "65535"};
+      break;
+    case Parameter::Kind::choice:
       break;
   }
   for (const std::string_view word : row.words) texts.emplace_back(word);
