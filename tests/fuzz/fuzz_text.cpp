@@ -212,7 +212,7 @@ void check_glob(Text text) {
   const Lines lines = lines_of(text);
   const std::string& path = lines.back();
   std::string escaped = "/";
-  for (const char c : path) escaped += std::string("\\") + c;
+  for (const char c : path) escaped += (static_cast<signed char>(c) < 0 ? "" : "\\") + std::string(1, c);
   if (!names_of_path(path).empty() && escaped.size() < 4096 && path.find('/') == std::string::npos)
     demand(Glob(escaped).matches(path, true));
   const Glob glob(lines.front());
