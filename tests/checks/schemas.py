@@ -78,8 +78,9 @@ def digest_of(report):
     def writes(name):
         return written in (name, "own")
 
-    steps = ",".join(":".join([step["stage"]] + [f"{key}={value}" for key, value in step["parameters"].items()])
-                     for step in options["steps"])
+    # hist only counts: its limits change no output.
+    steps = ",".join(":".join([step["stage"]] + [f"{key}={value}" for key, value in step["parameters"].items()
+                                                 if step["stage"] != "hist"]) for step in options["steps"])
     values = [("stages", steps), ("pages", options["pages"] or ""), ("bands", options["bands"] or ""),
               ("decode-scale", options["decode_scale"]), ("lenient", str(options["lenient"]).lower())]
     if options["decode_scale"] == "1":
