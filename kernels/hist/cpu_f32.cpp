@@ -38,8 +38,8 @@ std::string_view hist_infer(const FrameType& in, const Parameters& parameters, F
   return "integers are counted by value; remove the limits, or insert depth:float before it";
 }
 
-std::int64_t hist_table_bytes(const FrameType&, const Parameters&) {
-  return kThresholds * static_cast<std::int64_t>(sizeof(float));
+std::int64_t hist_table_bytes(const FrameType& in, const Parameters&) {
+  return is_float(in.sample) ? kThresholds * static_cast<std::int64_t>(sizeof(float)) : 0;
 }
 
 void hist_table(const StageCall<Host>& call, const Band&) {

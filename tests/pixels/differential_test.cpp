@@ -27,6 +27,8 @@
 namespace imgpipe::test::differential_test {
 namespace {
 
+constexpr std::array kSamples{Sample::u8, Sample::u16, Sample::f32};
+
 // ---- implementations --------------------------------------------------------------------------------
 
 // Runs a stage on host memory; a device copies its frames there and back. Returns "" or the error.
@@ -329,7 +331,7 @@ std::vector<Tested> tested_stages() {
   std::vector<Tested> all;
   for (const bool on_device : {false, true}) {
     for (const Stage* const stage : all_stages()) {
-      for (const Sample sample : {Sample::u8, Sample::u16, Sample::f32}) {
+      for (const Sample sample : kSamples) {
         const Tested tested{on_device, stage, sample};
         if (is_tested(tested) && !cases_of(*stage).empty()) all.push_back(tested);
       }
@@ -376,8 +378,10 @@ TEST(DifferentialFrame, EveryStageIsComplete) {
     }
     if (stage.name == "trim") continue;  // it runs as crop; golden_test covers the rectangle
     for (const StageCase& test : cases_of(stage)) {
-      EXPECT_FALSE(inputs_of(stage, test, {5, 5}).empty() &&
-                   inputs_of(stage, test, {5, 5}, Sample::u16).empty())
+      EXPECT_TRUE(std::ranges::any_of(kSamples,
+                                      [&](Sample sample) {
+                                        return !inputs_of(stage, test, {5, 5}, sample).empty();
+                                      }))
           << stage.name << " does nothing with " << test.text;
     }
   }
