@@ -92,8 +92,7 @@ std::vector<OptionRow> action_rows() {
       json_row("Reports", "Write the report as JSON, like --report FILE.json"),
       {"Reports", "hash", nullptr, nullptr,
        "Reports also hold SHA-256 of the bytes and of the pixels of inputs and outputs, for imgpipe verify: "
-       "in "
-       ".json of an image or its pages, in .ndjson and .csv of a batch"},
+       "in .json of an image or its pages, in .ndjson and .csv of a batch"},
       {"Reports", "trace", "FILE", nullptr,
        "Write a timeline of the run as .json for chrome://tracing and ui.perfetto.dev; -: to stdout"},
       {"Reports", "repeat", "N", "0", "Kernel and transfer times: medians of N runs after a warm-up"},

@@ -224,9 +224,10 @@ TEST_F(Presets, WrittenPresetReproducesTheRun) {
   }
   expect_same(all);
   EXPECT_GT(tried, 30U);
-  EXPECT_EQ(left_out, (Arguments{"stack", "montage", "cell", "background", "then", "lenient", "codec",
+  EXPECT_EQ(left_out, (Arguments{"stack", "montage", "cell", "background", "then", "hash", "lenient", "codec",
                                  "no-clobber", "skip-existing", "verbose"}))
-      << "each is excluded by an earlier option: stack by --also, codec by --accept pillow";
+      << "each is excluded by an earlier option: stack by --also, codec by --accept pillow; hash needs "
+         "--report";
 }
 
 TEST_F(Presets, ExclusiveOptionsExist) {
