@@ -15,7 +15,8 @@ namespace {
 Named<std::string> parameter_texts(const StageRequest& request, bool of_series) {
   Named<std::string> texts;
   for (std::size_t i = 0; request.stage != nullptr && i < request.stage->parameters.size(); ++i) {
-    texts.emplace_back(request.stage->parameters[i].name, value_text(*request.stage, request.parameters, i));
+    texts.emplace_back(request.stage->parameters[i].name,
+                       printable(value_text(*request.stage, request.parameters, i)));
   }
   if (of_series) texts.emplace_back("range", "series");
   return texts;

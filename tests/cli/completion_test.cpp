@@ -95,7 +95,7 @@ TEST_F(Completion, OffersStagesAndTheirParameters) {
   EXPECT_EQ(offered("imgpipe a b --stages gray,smooth:gauss:border=re"), (Words{"replicate", "reflect"}));
   EXPECT_EQ(offered("imgpipe a b --stages smooth:border=reflect,medi"), Words{"reflect,median"});
   EXPECT_EQ(offered("imgpipe a b --stages contrast:range="), Words{"series"});
-  EXPECT_EQ(offered("imgpipe a b --stages hist:"), Words{});
+  EXPECT_EQ(offered("imgpipe a b --stages hist:"), (Words{"lo=", "hi="}));
   EXPECT_EQ(offered("imgpipe a b --stages nothing:"), Words{});
   EXPECT_EQ(bash("sed -i '1i COMP_WORDBREAKS=\" \"' try.bash"), 0);
   EXPECT_EQ(offered("imgpipe a b --stages gray,smooth:gau"), Words{"gray,smooth:gauss"})
@@ -107,7 +107,7 @@ TEST_F(Completion, OffersCommandsAndFiles) {
   EXPECT_EQ(offered("imgpipe st"), Words{"stats"});
   EXPECT_EQ(offered("imgpipe p"), Words{"photo.png"});
   EXPECT_EQ(offered("imgpipe photo.png p"), Words{}) << "files, by bash itself";
-  EXPECT_EQ(offered("imgpipe help contr"), Words{"contrast"});
+  EXPECT_EQ(offered("imgpipe help contr"), (Words{"contract", "contrast"}));
   EXPECT_EQ(offered("imgpipe help ben"), Words{"bench"});
   EXPECT_EQ(offered("imgpipe help contrast "), Words{});
   EXPECT_EQ(offered("imgpipe docs "), (Words{"man", "bash", "zsh", "fish", "files", "schema"}));
