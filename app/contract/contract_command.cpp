@@ -105,7 +105,9 @@ int check(const ContractOptions& options, const EngineFactory& factory) {
   }
   for (const ContractDifference& one : differences.first) {
     const std::string result = printable(one.result), problem = printable(one.problem);
-    log_error(name + ": " + result + ": " + problem, {.input = name, .output = {}, .reason = problem});
+    std::string text = name;
+    text.append(": ").append(result).append(": ").append(problem);
+    log_error(text, {.input = name, .output = {}, .reason = problem});
   }
   log_error(name + ": " + std::to_string(differences.rows) + " of " + std::to_string(rows.size()) +
             " digests differ on " + device +
