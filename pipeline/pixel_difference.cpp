@@ -1,7 +1,10 @@
 #include "pipeline/pixel_difference.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 
 namespace imgpipe {
@@ -10,6 +13,16 @@ double WideSum::value() const {
   return std::ldexp(static_cast<double>(high), 64) + static_cast<double>(low);
 }
 
+namespace {
+
+template <class T>
+bool has_equal_bits(const T& a, const T& b) {
+  using Bytes = std::array<std::byte, sizeof(T)>;
+  return std::bit_cast<Bytes>(a) == std::bit_cast<Bytes>(b);
+}
+
+}  // namespace
+
 template <class T>
 void PixelComparison::add_row(const T* a, const T* b) {
   const auto channels = static_cast<std::int64_t>(shape_.channels);
@@ -17,7 +30,7 @@ void PixelComparison::add_row(const T* a, const T* b) {
     bool differs = false;
     for (std::int64_t c = 0; c < channels; ++c) {
       const T in_a = a[x * channels + c], in_b = b[x * channels + c];
-      if (std::memcmp(&in_a, &in_b, sizeof(T)) == 0) continue;
+      if (has_equal_bits(in_a, in_b)) continue;
       differs = true;
       const auto value_a = static_cast<double>(in_a), value_b = static_cast<double>(in_b);
       if (!difference_.first) difference_.first = {x, rows_, static_cast<int>(c), value_a, value_b};
