@@ -10,17 +10,17 @@ namespace imgpipe {
 
 void PixelDigest::add(ConstHostView rows) {
   const auto row_bytes = static_cast<std::size_t>(rows.row_bytes());
-  const auto sample_bytes = static_cast<std::size_t>(bytes_per_sample(rows.sample));
   for (std::int64_t y = 0; y < rows.height; ++y) {
     const std::span row(rows.row(y), row_bytes);
-    if (std::endian::native == std::endian::little || sample_bytes == 1) {
+    if constexpr (std::endian::native == std::endian::little) {
       digest_.add(row);
-      continue;
+    } else {
+      const auto sample_bytes = static_cast<std::size_t>(bytes_per_sample(rows.sample));
+      std::vector<std::byte> little(row.begin(), row.end());
+      for (std::size_t at = 0; at < row_bytes; at += sample_bytes)
+        std::ranges::reverse(std::span(little).subspan(at, sample_bytes));
+      digest_.add(little);
     }
-    std::vector<std::byte> little(row.begin(), row.end());
-    for (std::size_t at = 0; at < row_bytes; at += sample_bytes)
-      std::ranges::reverse(std::span(little).subspan(at, sample_bytes));
-    digest_.add(little);
   }
 }
 
