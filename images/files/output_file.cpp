@@ -1,6 +1,7 @@
 #include "images/files/output_file.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <optional>
@@ -80,7 +81,7 @@ struct OutputFile::State {
   std::optional<FileDescriptor> device;
   int descriptor = -1;  // being written; -1: not open yet
   std::optional<Sha256> digest;
-  bool has_changed = false;  // after the bytes were hashed
+  std::atomic<bool> has_changed = false;  // after the bytes were hashed
 };
 
 OutputFile::OutputFile(std::string path, OutputSync* sync) : state_(std::make_unique<State>()) {
