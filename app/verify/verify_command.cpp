@@ -124,7 +124,8 @@ void verify_archive(const std::string& path, Members members, Verification& veri
     }
   });
   if (error) return fail(printable(path), error->what());
-  for (const auto& [name, file] : members) fail(printable(path + "/" + name), "no such member");
+  const std::string in_archive = path + "/";
+  for (const auto& [name, file] : members) fail(printable(in_archive + name), "no such member");
 }
 
 int run_verify(const VerifyOptions& options) {
