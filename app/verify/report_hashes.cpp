@@ -101,8 +101,7 @@ std::string bytes_of_hex(const std::string& hex) {
   return bytes;
 }
 
-// ---- kinds of reports
-// --------------------------------------------------------------------------------------
+// ---- kinds of reports -------------------------------------------------------------------------------
 
 void take_document(const Json& report, const Take& take) {
   const auto take_object = [&](const Json& file) {
