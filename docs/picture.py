@@ -1,26 +1,28 @@
 #!/usr/bin/env python3
-"""Makes docs/picture.png: a hazy image, the result of imgpipe, and the histograms of both. Makes docs/operators.jpg: a
-sheet of operators, each with the images before and after, by --montage.
+"""Makes docs/operators.jpg: a sheet of operators, each with the images before and after, by --montage. From a
+photograph, makes docs/photograph.jpg, it and the result of README's first command, and docs/report.jpg, the HTML report
+of another run, which needs Chromium.
 
-    picture.py IMGPIPE [PICTURE.png [OPERATORS.jpg]]
+    picture.py IMGPIPE [PHOTOGRAPH]
 
-The scenes are drawn here, with a seed: no photograph is needed. Needs Pillow.
+The scenes of the sheet are drawn here, with a seed. README's photograph is retina.jpg of scikit-image's data, by Mikael
+Häggström, in the public domain (CC0), doi:10.15347/wjm/2014.008. Needs Pillow.
 """
 import contextlib
-import json
 import math
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 
 from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont, ImageOps
 
-WIDTH, HEIGHT = 300, 225
-GAP, CAPTION = 12, 22
+SIDE, GAP = 400, 12
+PHOTOGRAPH = ["--stages", "channel:g,clahe:4:8"]
+PAGE = ["--stages", "gray,hist,contrast:clip=0.5,smooth"]
 FOG = (196, 200, 204)
-COMMAND = ["--stages", "gray,hist,contrast,smooth", "--clip", "0.1", "--device", "cpu"]
 
 
 def ridge(chance, width, rough):
@@ -86,40 +88,6 @@ def font(size, bold=False):
         return ImageFont.truetype("DejaVuSans-Bold.ttf" if bold else "DejaVuSans.ttf", size)
     except OSError:
         return ImageFont.load_default()
-
-
-def bars(draw, box, counts, color, marks=()):
-    """One histogram; heights are square roots, so that small counts show."""
-    left, top, right, bottom = box
-    most = math.sqrt(max(counts))
-    for value, count in enumerate(counts):
-        x = left + value * (right - left) / 256
-        draw.rectangle([x, bottom - math.sqrt(count) / most * (bottom - top), x + (right - left) / 256, bottom],
-                       fill=color if count else None)
-    draw.line([(left, bottom + 1), (right, bottom + 1)], fill=(90, 90, 90))
-    for name, value in marks:
-        x = left + (value + 0.5) * (right - left) / 256
-        draw.line([(x, top), (x, bottom)], fill=(190, 100, 0), width=1)
-        label = f"{name} {value}"
-        width = draw.textlength(label, font=font(10))
-        draw.text((x - width - 3 if name == "lo" else x + 3, top - 2), label, font=font(10), fill=(190, 100, 0))
-
-
-def histograms(facts):
-    """The histogram before, above the one after, as counted by --histogram."""
-    panel = Image.new("RGB", (WIDTH, HEIGHT), (247, 247, 247))
-    draw = ImageDraw.Draw(panel)
-    found, half = facts["contrast"][0], HEIGHT // 2
-    for top, part, color, marks in ((0, "before", (110, 124, 140), [("lo", found["lo"]), ("hi", found["hi"])]),
-                                    (half, "after", (40, 48, 64), [])):
-        box = (22, top + 14, WIDTH - 22, top + half - 18)
-        bars(draw, box, facts[part]["counts"]["grey"], color, marks)
-        for value in (0, 64, 128, 192, 255):
-            x = box[0] + (value + 0.5) * (box[2] - box[0]) / 256
-            draw.text((x - draw.textlength(str(value), font=font(9)) / 2, box[3] + 3), str(value), font=font(9),
-                      fill=(90, 90, 90))
-        draw.text((box[0], top + 2), part, font=font(10, bold=True), fill=(60, 60, 60))
-    return panel
 
 
 # ---- the sheet of operators --------------------------------------------------------------------------
@@ -202,29 +170,35 @@ def operators(program, target):
                     f"{CELL[0]}x{CELL[1]}", "--quality", "88"], check=True)
 
 
+def photograph(program, path, target):
+    """The photograph before and after, side by side."""
+    subprocess.run([program, path, "after.png", "-q", *PHOTOGRAPH], check=True)
+    pair = Image.new("RGB", (2 * SIDE + GAP, SIDE), "white")
+    for x, name in ((0, path), (SIDE + GAP, "after.png")):
+        pair.paste(Image.open(name).convert("RGB").resize((SIDE, SIDE), Image.Resampling.LANCZOS), (x, 0))
+    pair.save(target, quality=88, optimize=True)
+
+
+def page(program, path, target):
+    """The HTML report of a run, drawn by Chromium."""
+    shutil.copy(path, "photograph.jpg")
+    subprocess.run([program, "photograph.jpg", "page.png", "-q", "--cpu", "--report", "run.html", *PAGE], check=True)
+    subprocess.run(["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=960,1320",
+                    "--screenshot=page_shot.png", "file://" + os.path.abspath("run.html")], check=True,
+                   stderr=subprocess.DEVNULL)
+    Image.open("page_shot.png").convert("RGB").save(target, quality=80, optimize=True)
+
+
 def main(arguments):
-    if not 1 <= len(arguments) <= 3:
+    if not 1 <= len(arguments) <= 2:
         print(__doc__, file=sys.stderr)
         return 2
-    program, *targets = map(os.path.abspath, arguments)
-    target, sheet = (targets + [os.path.join(HERE, name) for name in ("picture.png", "operators.jpg")][len(targets):])
+    program, *photographs = map(os.path.abspath, arguments)
     with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):
-        operators(program, sheet)
-    with tempfile.TemporaryDirectory() as folder:
-        before, after, facts = (os.path.join(folder, name) for name in ("before.png", "after.png", "facts.json"))
-        scene(WIDTH, HEIGHT).save(before)
-        subprocess.run([arguments[0], before, after, "--histogram", facts, "-q", *COMMAND], check=True)
-        with open(facts, encoding="utf-8") as file:
-            panels = [Image.open(before).convert("RGB"), Image.open(after).convert("RGB"), histograms(json.load(file))]
-    picture = Image.new("RGB", (3 * WIDTH + 2 * GAP, HEIGHT + CAPTION), "white")
-    draw = ImageDraw.Draw(picture)
-    titles = ("before", "after: gray, hist, contrast, smooth", "their histograms")
-    for index, (panel, title) in enumerate(zip(panels, titles)):
-        x = index * (WIDTH + GAP)
-        picture.paste(panel, (x, 0))
-        middle = x + (WIDTH - draw.textlength(title, font=font(12))) / 2
-        draw.text((middle, HEIGHT + 4), title, font=font(12), fill="black")
-    picture.quantize(192, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)
+        operators(program, os.path.join(HERE, "operators.jpg"))
+        for path in photographs:
+            photograph(program, path, os.path.join(HERE, "photograph.jpg"))
+            page(program, path, os.path.join(HERE, "report.jpg"))
     return 0
 
 

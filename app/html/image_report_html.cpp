@@ -167,7 +167,7 @@ std::pair<double, double> stages_ms(const ImageReport& report) {
 }
 
 void add_timelines(HtmlPage& page, const ImageReport& report) {
-  TimelineChart chart{.label = "What ran when, by track", .from_ms = 0, .to_ms = 0, .bars = {}};
+  TimelineChart chart{.label = "Timeline, by track", .from_ms = 0, .to_ms = 0, .bars = {}};
   SpanNames names;
   std::vector<Span> ordered = report.spans;
   std::ranges::stable_sort(ordered, {}, &Span::start_ns);
@@ -185,7 +185,7 @@ void add_timelines(HtmlPage& page, const ImageReport& report) {
   if (to > from && to - from < 0.4 * chart.to_ms) {
     chart.from_ms = from;
     chart.to_ms = to;
-    chart.label = "What ran when, by track: only the stages";
+    chart.label = "Timeline of the stages, by track";
     add_timeline(page, "The stages alone, from " + milliseconds_text(from) + " ms on", chart, names);
   }
   page.table(span_table(ordered), "Every span, as a table", true);
@@ -210,9 +210,9 @@ void add_histogram(HtmlPage& page, const HistogramPair& pair) {
 
 std::string image_report_html(const ImageReport& report, const RunFacts& facts, const ReportPage& more) {
   HtmlPage page("imgpipe: " + shortened(input_name(facts.options->input.path), 80));
-  page.heading(2, "What ran");
+  page.heading(2, "Run");
   add_facts(page, report, facts, more);
-  page.heading(2, "Pictures");
+  page.heading(2, "Images");
   page.add(element("div", picture_figure("Input", more.input) + picture_figure("Output", more.output),
                    " class=\"pictures\""));
   page.heading(2, "Times");
@@ -221,7 +221,7 @@ std::string image_report_html(const ImageReport& report, const RunFacts& facts, 
   add_times(page, report);
   page.table(row_shares(report), "Each step and the total");
   add_rates(page, report);
-  page.heading(2, "What ran when");
+  page.heading(2, "Timeline");
   add_timelines(page, report);
   if (more.histogram) add_histogram(page, *more.histogram);
   return page.text();

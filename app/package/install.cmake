@@ -8,7 +8,7 @@ if(IMGPIPE_PROGRAM)
   install(FILES README.md LICENSE CHANGELOG.md SECURITY.md CONTRIBUTING.md CODE_OF_CONDUCT.md
           DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program)
   install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT program
-          FILES_MATCHING PATTERN *.md PATTERN *.png PATTERN *.jpg PATTERN contract-*.json PATTERN schemas EXCLUDE)
+          FILES_MATCHING PATTERN *.md PATTERN *.svg PATTERN *.jpg PATTERN contract-*.json PATTERN schemas EXCLUDE)
   # The JSON Schemas of the program's output (docs/json.md).
   install(DIRECTORY docs/schemas/ DESTINATION ${CMAKE_INSTALL_DATADIR}/imgpipe/schemas COMPONENT program
           FILES_MATCHING PATTERN *.json)

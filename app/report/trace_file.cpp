@@ -76,7 +76,7 @@ void TraceFile::close() {
 }
 
 std::string trace_schema() {
-  return schema_text(kTraceSchema, "What ran when, in Chrome's Trace Event Format: --trace FILE.json",
+  return schema_text(kTraceSchema, "The timeline of a run, in Chrome's Trace Event Format: --trace FILE.json",
                      add_trace);
 }
 
