@@ -266,10 +266,11 @@ def measure(command, work, first):
         return label, wall, cpu, faults
 
 
-def peak_memory(command, work):
+def peak_memory(command, work, first):
     """MB, as counted in a process of its own: a child of this one would start with the memory of this one."""
     command = ["/usr/bin/time", "-f", "%M", "-o", work / "peak", *command]
-    subprocess.run(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    subprocess.run(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
+                   preexec_fn=first)
     return int((work / "peak").read_text().split()[-1]) / 1024
 
 
@@ -281,6 +282,7 @@ def span(values, digits):
 def table(options, job, source, work):
     runs = {label: [] for label, _ in contestants(options, job)}
     labels, sizes, peaks = {}, {}, {}
+    first = realtime if options.realtime else None
     output = work / "out"
     for turn in range(options.rounds + 1):  # turn 0 warms the caches
         for label, command in contestants(options, job):
@@ -288,7 +290,7 @@ def table(options, job, source, work):
                 continue
             shutil.rmtree(output, ignore_errors=True)
             output.mkdir()
-            result = measure(command(source, output), work, realtime if options.realtime else None)
+            result = measure(command(source, output), work, first)
             if result is None:
                 runs[label] = None
                 continue
@@ -297,14 +299,14 @@ def table(options, job, source, work):
             if turn:
                 runs[label].append(result[1:])
             else:
-                peaks[label] = peak_memory(command(source, output), work)
-    first = runs["imgpipe"]
+                peaks[label] = peak_memory(command(source, output), work, first)
+    baseline = runs["imgpipe"]
     digits = 4 if job in ("start", "version") else 3
     print(f"\n**{job}**\n\n| program | processor s: median (range) | share | wall s | share | MB written | peak MB"
           " | page faults |\n|---|---|--:|---|--:|--:|--:|--:|")
     for label, rows in runs.items():
         if rows:
-            shares = [statistics.median(row[k] / base[k] for row, base in zip(rows, first)) for k in (0, 1)]
+            shares = [statistics.median(row[k] / base[k] for row, base in zip(rows, baseline)) for k in (0, 1)]
             wall, cpu, faults = zip(*rows)
             print(f"| {labels[label]} | {span(cpu, digits)} | {shares[1]:.2f} | {span(wall, digits)} | {shares[0]:.2f}"
                   f" | {sizes[label]:.2f} | {peaks[label]:.0f} | {statistics.median(faults):.0f} |", flush=True)
