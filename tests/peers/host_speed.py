@@ -5,7 +5,7 @@
 
 Prints a Markdown table per job: median and range of the processor time (user and system) and of the wall time, both
 relative to imgpipe's in the same round, peak memory and page faults. "--also" adds another imgpipe program;
-"--realtime" runs each process before all others (SCHED_RR, as root), for machines that are not idle.
+"--realtime" runs each process before all others (SCHED_RR, as root), with pauses, for machines that are not idle.
 
 Jobs:
   large         a synthetic photograph of 8773x5352 to PNG, through gray, hist, contrast and smooth
@@ -198,7 +198,7 @@ def imgpipe_command(program, job, source, output, scale):
     if job == "version":
         return [program, "--version"]
     result = output / "out.png" if job in ("large", "start") else output
-    command = [program, source, result, "-q", "--device", "cpu", "--overwrite"]
+    command = [program, source, result, "-q", "--device", "cpu"]
     if job == "png":
         command += ["--format", "png"]
     if job in SIZES:
@@ -243,34 +243,30 @@ def contestants(options, job):
     return found
 
 
-def realtime():
-    os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-
-
-def measure(command, work, first):
+def measure(command, work, realtime):
     """(label or None, wall s, cpu s, page faults), or None if the command fails."""
-    with open(work / "stdout", "w+") as stdout, open(work / "stderr", "w+") as stderr:
-        start = time.perf_counter()
-        process = subprocess.Popen(list(map(str, command)), stdout=stdout, stderr=stderr, preexec_fn=first)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - start
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode:
-            stderr.seek(0)
-            print(f"left out: {command[:2]}: {stderr.read()[-300:]}", file=sys.stderr)
-            return None
-        label, cpu, faults = None, usage.ru_utime + usage.ru_stime, usage.ru_minflt
-        if "--worker" in command:
-            stdout.seek(0)
-            label, wall, cpu, faults = json.load(stdout)
+    actions = [(os.POSIX_SPAWN_OPEN, number, work / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+               for number, name in ((1, "stdout"), (2, "stderr"))]
+    scheduler = {"scheduler": (os.SCHED_RR, os.sched_param(1))} if realtime else {}
+    command = list(map(str, command))
+    start = time.perf_counter()
+    process = os.posix_spawnp(command[0], command, os.environ, file_actions=actions, **scheduler)
+    _, status, usage = os.wait4(process, 0)
+    wall = time.perf_counter() - start
+    if realtime:
+        time.sleep(min(wall, 0.5))
+    if status:
+        print(f"left out: {command[:2]}: {(work / 'stderr').read_text()[-300:]}", file=sys.stderr)
+        return None
+    if "--worker" in command:
+        label, wall, cpu, faults = json.loads((work / "stdout").read_text())
         return label, wall, cpu, faults
+    return None, wall, usage.ru_utime + usage.ru_stime, usage.ru_minflt
 
 
-def peak_memory(command, work, first):
-    """MB, as counted in a process of its own: a child of this one would start with the memory of this one."""
-    command = ["/usr/bin/time", "-f", "%M", "-o", work / "peak", *command]
-    subprocess.run(list(map(str, command)), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
-                   preexec_fn=first)
+def peak_memory(command, work, realtime):
+    """MB, as counted by a small process: a child of this one would start with the memory of this one."""
+    measure(["/usr/bin/time", "-f", "%M", "-o", work / "peak", *command], work, realtime)
     return int((work / "peak").read_text().split()[-1]) / 1024
 
 
@@ -282,7 +278,6 @@ def span(values, digits):
 def table(options, job, source, work):
     runs = {label: [] for label, _ in contestants(options, job)}
     labels, sizes, peaks = {}, {}, {}
-    first = realtime if options.realtime else None
     output = work / "out"
     for turn in range(options.rounds + 1):  # turn 0 warms the caches
         for label, command in contestants(options, job):
@@ -290,7 +285,7 @@ def table(options, job, source, work):
                 continue
             shutil.rmtree(output, ignore_errors=True)
             output.mkdir()
-            result = measure(command(source, output), work, first)
+            result = measure(command(source, output), work, options.realtime)
             if result is None:
                 runs[label] = None
                 continue
@@ -299,7 +294,7 @@ def table(options, job, source, work):
             if turn:
                 runs[label].append(result[1:])
             else:
-                peaks[label] = peak_memory(command(source, output), work, first)
+                peaks[label] = peak_memory(command(source, output), work, options.realtime)
     baseline = runs["imgpipe"]
     digits = 4 if job in ("start", "version") else 3
     print(f"\n**{job}**\n\n| program | processor s: median (range) | share | wall s | share | MB written | peak MB"
