@@ -159,7 +159,7 @@ def pillow_worker():
 
     def shrink(source, output, target, size):
         image = Image.open(source)
-        image.thumbnail(target)  # reads at a fraction of the size by itself
+        image.thumbnail(target)  # decodes at a fraction of the size
         image.save(output, quality=QUALITY)
 
     return "Pillow " + PIL.__version__, stages, shrink, lambda: None
@@ -169,7 +169,7 @@ WORKERS = {"opencv": opencv_worker, "vips": vips_worker, "pillow": pillow_worker
 
 
 def run_worker(name, job, source, output):
-    """In a process of its own: prints name, wall time and processor time, without the import."""
+    """In a separate process: prints name, wall time and processor time, without the import."""
     label, stages, shrink, one_thread = WORKERS[name]()
     from PIL import Image
     source = pathlib.Path(source)
