@@ -146,24 +146,22 @@ DeviceChoice choose_device(std::string_view text) {
 
 double measure_host_copy_bandwidth(int threads, std::size_t bytes) {
   using Clock = std::chrono::steady_clock;
-  constexpr int kCopies = 3;
-  const auto from = std::make_unique_for_overwrite<char[]>(bytes);
-  const auto to = std::make_unique_for_overwrite<char[]>(bytes);
+  constexpr int kCopies = 5;
+  const auto from = std::make_unique<char[]>(bytes);
+  const auto to = std::make_unique<char[]>(bytes);
   std::latch counted(1);
   std::size_t count = 0;
   std::unique_ptr<std::barrier<>> barrier;
-  // Round 0 maps the memory, and is not timed.
-  const auto copy_share = [&](std::size_t thread, int round) {
+  const auto copy_share = [&](std::size_t thread) {
     const std::size_t first = bytes / count * thread;
     const std::size_t end = thread + 1 == count ? bytes : first + bytes / count;
-    if (round == 0) std::memset(from.get() + first, 1, end - first);
     std::memcpy(to.get() + first, from.get() + first, end - first);
   };
   std::vector<std::thread> others = start_threads(threads - 1, [&](int other) {
     counted.wait();
-    for (int round = 0; round <= kCopies; ++round) {
+    for (int i = 0; i < kCopies; ++i) {
       barrier->arrive_and_wait();
-      copy_share(static_cast<std::size_t>(other) + 1, round);
+      copy_share(static_cast<std::size_t>(other) + 1);
       barrier->arrive_and_wait();
     }
   });
@@ -171,14 +169,12 @@ double measure_host_copy_bandwidth(int threads, std::size_t bytes) {
   barrier = std::make_unique<std::barrier<>>(static_cast<std::ptrdiff_t>(count));
   counted.count_down();
   std::array<double, kCopies> rates{};
-  for (int round = 0; round <= kCopies; ++round) {
+  for (double& rate : rates) {
     barrier->arrive_and_wait();
     const auto start = Clock::now();
-    copy_share(0, round);
+    copy_share(0);
     barrier->arrive_and_wait();
-    if (round == 0) continue;
-    rates[static_cast<std::size_t>(round) - 1] =
-        2.0 * static_cast<double>(bytes) / std::chrono::duration<double>(Clock::now() - start).count();
+    rate = 2.0 * static_cast<double>(bytes) / std::chrono::duration<double>(Clock::now() - start).count();
   }
   for (std::thread& other : others) other.join();
   std::ranges::sort(rates);
