@@ -1,5 +1,6 @@
 // Our own JPEG decoder against libjpeg-turbo: any difference of verdict, message, warnings or pixels ends the
-// process. The last byte of the input is not part of the file: it selects how the file is read.
+// process. The last byte of the input is not part of the file: it selects how the file is read, with its size
+// also the scale.
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -30,8 +31,11 @@ IMGPIPE_FUZZ_TARGET(fuzz_jpeg_pair) {
   static constexpr std::array<std::size_t, 4> kPieces{0, 16, 50, 200};
   reading.scan_chunk_bytes = kPieces[choice >> 4 & 3];
   constexpr std::int64_t kMaxPixels = 1 << 14;
-  const JpegOutcome expected = read_jpeg(file, jpeg_options(CodecChoice::turbo, accept, kMaxPixels));
-  const JpegOutcome got = read_jpeg(file, jpeg_options(CodecChoice::automatic, accept, kMaxPixels), reading);
+  DecodeOptions by_library = jpeg_options(CodecChoice::turbo, accept, kMaxPixels);
+  DecodeOptions by_us = jpeg_options(CodecChoice::automatic, accept, kMaxPixels);
+  by_library.scale = by_us.scale = 1 << (size + choice) % 4;
+  const JpegOutcome expected = read_jpeg(file, by_library);
+  const JpegOutcome got = read_jpeg(file, by_us, reading);
   const std::string what = difference(expected, got);
   if (what.empty()) return 0;
   std::fprintf(stderr, "%s, %s: %s\n", std::string(text_of(accept)).c_str(), text_of(reading).c_str(),

@@ -69,7 +69,7 @@ class BaselineReader final : public Reader {
            rows * header_.shape.row_bytes();
   }
   [[nodiscard]] const JpegScan* jpeg_scan() const noexcept override {
-    return bands_disabled_ ? nullptr : &jpeg_;
+    return bands_disabled_ || scan_.scale > 1 ? nullptr : &jpeg_;  // devices make only the whole size
   }
   void check_file_end(std::size_t after_end) override {
     std::string warning = library_->check_data_after_end(scan_.data.subspan(after_end));

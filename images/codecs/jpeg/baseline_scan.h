@@ -28,6 +28,7 @@ struct HuffmanCodes {
 
 struct ScanComponent {
   int across = 1, down = 1;  // blocks in an MCU
+  int side = kBlockSide;     // of a block's samples after the inverse DCT: less at a smaller scale
   std::int64_t width = 0,
                height = 0;  // samples: the image's size divided by the sampling, rounded up
   std::array<std::uint16_t, kBlockSamples> steps{};  // quantisation table, in zigzag order
@@ -38,7 +39,8 @@ struct ScanComponent {
 enum class Sampling { grey, s444, s422, s420, s440 };
 
 struct BaselineScan {
-  std::int64_t width = 0, height = 0;  // pixels
+  std::int64_t width = 0, height = 0;  // pixels, at `scale`
+  int scale = 1;                       // DecodeOptions::scale
   Sampling sampling = Sampling::grey;
   int components = 1;  // 1: grey; 3: Y, Cb, Cr
   std::array<ScanComponent, 3> component{};
@@ -55,9 +57,14 @@ struct BaselineScan {
   std::span<const std::byte> data;
 
   [[nodiscard]] std::int64_t mcus() const { return mcus_across * mcu_rows; }
+  // The sampling of the planes after the inverse DCT: with a smaller scale, the colour planes of 4:2:0 have
+  // larger blocks and as many samples as luma.
+  [[nodiscard]] Sampling upsampling() const {
+    return scale > 1 && sampling == Sampling::s420 ? Sampling::s444 : sampling;
+  }
   // Colour planes with half the rows are interpolated with the sample rows above and below.
   [[nodiscard]] std::int64_t interpolation_rows() const {
-    return sampling == Sampling::s420 || sampling == Sampling::s440 ? 1 : 0;
+    return upsampling() == Sampling::s420 || upsampling() == Sampling::s440 ? 1 : 0;
   }
 };
 

@@ -124,6 +124,90 @@ IMGPIPE_HOST_DEVICE constexpr std::array<std::uint8_t, kBlockSamples> inverse_dc
   return samples;
 }
 
+// ---- inverse DCT to 4x4, 2x2 or 1 sample (jidctred) -----------------------------------------------------
+
+namespace dct {
+inline constexpr int k0_211164243 = 1730;
+inline constexpr int k0_509795579 = 4176;
+inline constexpr int k0_601344887 = 4926;
+inline constexpr int k0_720959822 = 5906;
+inline constexpr int k0_850430095 = 6967;
+inline constexpr int k1_061594337 = 8697;
+inline constexpr int k1_272758580 = 10426;
+inline constexpr int k1_451774981 = 11893;
+inline constexpr int k2_172734803 = 17799;
+inline constexpr int k3_624509785 = 29692;
+}  // namespace dct
+
+// Returns value * 2^shift and (a + b) / 2^shift, rounded half up. Both wrap at 32 bits.
+constexpr std::int32_t raised(std::int32_t value, int shift) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(value) << shift);
+}
+constexpr std::int32_t lowered_sum(std::int32_t a, std::int32_t b, int shift) {
+  const std::uint32_t half = std::uint32_t{1} << (shift - 1);
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(a) + static_cast<std::uint32_t>(b) + half) >>
+         shift;
+}
+
+// One pass over the values that at(0) to at(7) return, to kSide results, not saturated: kColumnShift or
+// kRowShift as in inverse_dct_pass(). To 4 results, the fifth value does not count; to 2, only the first and
+// those with odd indices do. All but at(0) have 16 bits.
+template <int kSide, int kShift, class At>
+constexpr std::array<std::int32_t, kSide> reduced_dct_pass(const At& at) {
+  using namespace dct;
+  if constexpr (kSide == 4) {
+    constexpr int kDown = kShift + 1;
+    const std::int32_t first = raised(at(0), kConstantBits + 1);
+    const std::int32_t even = at(2) * k1_847759065 - at(6) * k0_765366865;
+    const std::int32_t odd0 =
+        at(1) * k2_562915447 + at(3) * k0_899976223 - at(5) * k0_601344887 - at(7) * k0_509795579;
+    const std::int32_t odd1 =
+        at(1) * k1_061594337 - at(3) * k2_172734803 + at(5) * k1_451774981 - at(7) * k0_211164243;
+    const std::int32_t outer = first + even, inner = first - even;
+    return {lowered_sum(outer, odd0, kDown), lowered_sum(inner, odd1, kDown),
+            lowered_sum(inner, -odd1, kDown), lowered_sum(outer, -odd0, kDown)};
+  } else {
+    constexpr int kDown = kShift + 2;
+    const std::int32_t first = raised(at(0), kConstantBits + 2);
+    const std::int32_t odd =
+        at(1) * k3_624509785 - at(3) * k1_272758580 + at(5) * k0_850430095 - at(7) * k0_720959822;
+    return {lowered_sum(first, odd, kDown), lowered_sum(first, -odd, kDown)};
+  }
+}
+
+// Writes kSide rows of kSide samples. Bit x of `busy`: column x has coefficients that count below its first
+// row; `flat`: see inverse_dct(). To 2 samples, the first column's results are not saturated.
+template <int kSide>
+constexpr void reduced_dct(const std::array<std::int16_t, kBlockSamples>& dequantised_block, unsigned busy,
+                           bool flat, std::uint8_t* samples, std::int64_t stride) {
+  std::array<std::array<std::int32_t, kBlockSide>, kSide> rows{};
+  for (std::size_t x = 0; x < kBlockSide; ++x) {
+    const bool wide = kSide == 2 && x == 0;
+    const std::int32_t top = dequantised_block[x];
+    if ((busy >> x & 1U) == 0) {
+      const std::int32_t value = top * (1 << dct::kColumnBits);
+      for (auto& row : rows)
+        row[x] = flat ? flat_column(dequantised_block[x]) : wide ? value : saturated_16(value);
+      continue;
+    }
+    const auto column = reduced_dct_pass<kSide, dct::kColumnShift>(
+        [&](std::size_t y) { return std::int32_t{dequantised_block[y * kBlockSide + x]}; });
+    for (std::size_t y = 0; y < kSide; ++y) rows[y][x] = wide ? column[y] : saturated_16(column[y]);
+  }
+  for (std::size_t y = 0; y < kSide; ++y, samples += stride) {
+    const auto row = reduced_dct_pass<kSide, dct::kRowShift>([&](std::size_t x) { return rows[y][x]; });
+    for (std::size_t x = 0; x < kSide; ++x) samples[x] = level_shifted(saturated_16(row[x]));
+  }
+}
+
+// Returns a block's only sample. libjpeg-turbo has no vectors for it, and does not wrap at 16 bits, but
+// limits its range by a table of 1024 values.
+constexpr std::uint8_t mean_sample(std::int16_t dc, std::uint16_t step) {
+  const std::int32_t mean = (std::int32_t{dc} * static_cast<std::int16_t>(step) + 4) >> 3;
+  const std::int32_t wrapped = ((mean + 512) & 1023) - 512;
+  return saturated_8(wrapped + 128);
+}
+
 // ---- "fancy" upsampling (jdsample: triangle filter) ----------------------------------------------------
 
 // A colour plane with half the columns is repeated, not interpolated, if it is at most this wide.

@@ -31,9 +31,8 @@ std::unique_ptr<Reader> open_jpeg(Bytes file, const DecodeOptions& options) {
   // On other architectures the library wraps and saturates out-of-range coefficients at other points.
   constexpr bool kSameArithmetic = HWY_ARCH_X86 != 0;
   if (!kSameArithmetic || options.codec == CodecChoice::turbo) return library;
-  if (library->header().scale > 1) return library;  // the parallel decoder makes only the whole size
   const std::optional<BaselineScan> scan = library->baseline();
-  if (!scan || !library_decodes_identically(scan->sampling)) return library;
+  if (!scan || !library_decodes_identically(scan->sampling, scan->scale)) return library;
   return make_baseline_reader(std::move(library), kScanChunkBytes);
 }
 

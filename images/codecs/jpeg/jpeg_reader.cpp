@@ -393,6 +393,8 @@ std::optional<BaselineScan> JpegReader::baseline() const {
   const std::optional<Sampling> sampling = sampling_of(components());
   if (!sampling) return std::nullopt;
   BaselineScan scan;
+  if (header_.scale == kMaxScale && (*sampling == Sampling::s422 || *sampling == Sampling::s440))
+    return std::nullopt;  // the library repeats their colours
   scan.width = decoder_.image_width;
   scan.height = decoder_.image_height;
   scan.sampling = *sampling;
@@ -408,6 +410,13 @@ std::optional<BaselineScan> JpegReader::baseline() const {
   }
   scan.restart_interval = decoder_.restart_interval;
   lay_out_mcus(scan);
+  scan.scale = header_.scale;
+  scan.width = header_.shape.width;
+  scan.height = header_.shape.height;
+  scan.mcu_width /= scan.scale;
+  scan.mcu_height /= scan.scale;
+  for (std::size_t c = 0; c < components().size(); ++c)
+    scan.component[c].side = static_cast<int>(block_side(components()[c]));
   scan.data = bytes_.last(unread_bytes());
   return scan;
 }

@@ -1,6 +1,7 @@
 #include "images/codecs/jpeg/library_check.h"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -122,19 +123,21 @@ Image decoded(Reader& reader) {
   return image;
 }
 
-bool is_equal(Bytes file) {
-  const Image theirs = decoded(*open_library_jpeg(file, {}));
-  const std::unique_ptr<Reader> reader = make_baseline_reader(open_library_jpeg(file, {}), kScanChunkBytes);
+bool is_equal(Bytes file, int scale) {
+  const DecodeOptions options{.scale = scale};
+  const Image theirs = decoded(*open_library_jpeg(file, options));
+  const std::unique_ptr<Reader> reader =
+      make_baseline_reader(open_library_jpeg(file, options), kScanChunkBytes);
   const Image ours = decoded(*reader);
   return reader->has_bands() && std::memcmp(ours.view().data, theirs.view().data, ours.size_bytes()) == 0;
 }
 
-bool check(Sampling sampling) {
+bool check(Sampling sampling, int scale) {
   try {
     const auto buffer = std::make_unique<FileBuffer>();
     for (const Content content : {Content::noise, Content::extreme}) {
       const Bytes file = encoded(sampling, content, *buffer);
-      if (file.empty() || !is_equal(file)) return false;
+      if (file.empty() || !is_equal(file, scale)) return false;
     }
     return true;
   } catch (const std::exception&) {
@@ -144,14 +147,15 @@ bool check(Sampling sampling) {
 
 }  // namespace
 
-bool library_decodes_identically(Sampling sampling) {
+bool library_decodes_identically(Sampling sampling, int scale) {
   struct CheckResult {
     std::once_flag asked;
     bool agrees = false;
   };
-  static std::array<CheckResult, 5> answers;
-  CheckResult& answer = answers[static_cast<std::size_t>(sampling)];
-  std::call_once(answer.asked, [&] { answer.agrees = check(sampling); });
+  static std::array<std::array<CheckResult, 5>, 4> answers;
+  const auto of_scale = static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(scale)));
+  CheckResult& answer = answers[of_scale][static_cast<std::size_t>(sampling)];
+  std::call_once(answer.asked, [&] { answer.agrees = check(sampling, scale); });
   return answer.agrees;
 }
 

@@ -18,6 +18,7 @@ struct BlockTarget {
   std::uint8_t* samples = nullptr;  // top left sample of the block in the row's first MCU
   std::int64_t stride = 0;          // bytes from one row of samples to the next
   std::int64_t mcu_step = 0;        // bytes from the block in one MCU to that in the next
+  int side = kBlockSide;            // of the block's samples: 8, 4, 2 or 1
 };
 
 // Consecutive blocks of the scan within one MCU row.
@@ -29,8 +30,9 @@ struct BlockRun {
   std::array<std::int32_t, 3> dc_base{};      // by component; added to every block's dc
 };
 
-// Dequantises and transforms the blocks, and writes 8x8 samples for each, also at the image's edges.
-// `targets`: by block of an MCU. As in libjpeg-turbo, only the lower 16 bits of `dc` are used.
+// Dequantises and transforms the blocks, and writes BlockTarget::side rows of as many samples for each, also
+// at the image's edges. `targets`: by block of an MCU. As in libjpeg-turbo, only the lower 16 bits of `dc`
+// are used.
 void reconstruct_blocks(std::span<const BlockTarget> targets, const BlockRun& run);
 
 // Upsampling may read 64 samples before and after a colour row; fill_edges() repeats the row's ends there.

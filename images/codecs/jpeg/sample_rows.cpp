@@ -18,9 +18,9 @@ SampleLayout::SampleLayout(const BaselineScan& scan) : scan_(scan) {
     const ScanComponent& component = scan.component[c];
     begin_[c] = bytes_ + kSampleMargin;
     // An odd number of cache lines, so that the rows of a block do not all map to the same cache set.
-    stride_[c] = rounded_up(scan.mcus_across * component.across * kBlockSide + 2 * kSampleMargin, kLine);
+    stride_[c] = rounded_up(scan.mcus_across * component.across * component.side + 2 * kSampleMargin, kLine);
     if (stride_[c] / kLine % 2 == 0) stride_[c] += kLine;
-    bytes_ += stride_[c] * component.down * kBlockSide;
+    bytes_ += stride_[c] * component.down * component.side;
   }
 }
 
@@ -31,19 +31,20 @@ void SampleLayout::reconstruct(std::span<const BlockRun> runs, std::uint8_t* mem
     const ScanComponent& component = scan_.component[static_cast<std::size_t>(c)];
     const std::int64_t stride = stride_[static_cast<std::size_t>(c)];
     for (int i = 0; i < component.across * component.down; ++i) {
-      const int x = i % component.across * kBlockSide;
-      const int y = i / component.across * kBlockSide;
+      const int x = i % component.across * component.side;
+      const int y = i / component.across * component.side;
       targets[next++] = {.steps = component.steps.data(),
                          .component = c,
                          .samples = row(memory, c, y) + x,
                          .stride = stride,
-                         .mcu_step = std::int64_t{component.across} * kBlockSide};
+                         .mcu_step = std::int64_t{component.across} * component.side,
+                         .side = component.side};
     }
   }
   for (const BlockRun& run : runs) reconstruct_blocks(std::span(targets).first(next), run);
   for (int c = 1; c < scan_.components; ++c) {
     const ScanComponent& component = scan_.component[static_cast<std::size_t>(c)];
-    for (std::int64_t y = 0; y < std::int64_t{component.down} * kBlockSide; ++y)
+    for (std::int64_t y = 0; y < std::int64_t{component.down} * component.side; ++y)
       fill_edges(row(memory, c, y), component.width);
   }
 }
@@ -51,7 +52,8 @@ void SampleLayout::reconstruct(std::span<const BlockRun> runs, std::uint8_t* mem
 void SampleLayout::make_rows(std::int64_t first, const HostView& rows,
                              std::span<std::uint8_t* const> mcu_rows, std::int64_t first_mcu_row) const {
   const auto sample_row = [&](int c, std::int64_t y) {
-    const std::int64_t in_mcu = std::int64_t{scan_.component[static_cast<std::size_t>(c)].down} * kBlockSide;
+    const ScanComponent& component = scan_.component[static_cast<std::size_t>(c)];
+    const std::int64_t in_mcu = std::int64_t{component.down} * component.side;
     return row(mcu_rows[static_cast<std::size_t>(y / in_mcu - first_mcu_row)], c, y % in_mcu);
   };
   for (std::int64_t i = 0; i < rows.height; ++i) {
@@ -67,7 +69,7 @@ void SampleLayout::make_rows(std::int64_t first, const HostView& rows,
     const bool lower = halved && y % 2 != 0;
     const std::int64_t far =
         halved ? std::clamp<std::int64_t>(near + (lower ? 1 : -1), 0, scan_.component[1].height - 1) : near;
-    make_rgb_row(scan_.sampling,
+    make_rgb_row(scan_.upsampling(),
                  {.y = luma,
                   .cb_near = sample_row(1, near),
                   .cb_far = sample_row(1, far),
