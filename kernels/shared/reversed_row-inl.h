@@ -34,12 +34,7 @@ HWY_INLINE V reversed_pixels(V v) {
 template <int Bytes, class Vector>
 HWY_INLINE void walk_reversed(const std::byte* in, std::int64_t width, std::byte* out, std::int64_t lanes,
                               const Vector& vector) {
-  constexpr std::int64_t kAhead =
-      2048;  // bytes to prefetch: the hardware prefetcher stops at the end of a page
-  const auto forwards = [&](std::int64_t x) HWY_ATTR {
-    hwy::Prefetch(in + (width - x - lanes) * Bytes - kAhead);
-    vector(x, width - x - lanes);
-  };
+  const auto forwards = [&](std::int64_t x) HWY_ATTR { vector(x, width - x - lanes); };
   for_row(width, lanes, forwards, [&] {
     for (std::int64_t x = 0; x < width; ++x)
       std::memcpy(out + x * Bytes, in + (width - 1 - x) * Bytes, Bytes);
