@@ -1,5 +1,6 @@
 #include "pipeline/contrast_ranges.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -11,6 +12,17 @@ namespace imgpipe {
 
 bool is_contrast(const Operation& operation) {
   return operation.stage->name == "contrast";
+}
+
+bool needs_only_extremes(const Plan& plan, const Operation& counting) {
+  if (!makes_counts(*counting.stage) || is_float(counting.in.sample) || !counting.label.ends_with('*'))
+    return false;
+  return std::ranges::all_of(plan.operations, [&](const Operation& one) {
+    if (!one.counted_by || plan.operations[*one.counted_by].label != counting.label) return true;
+    if (!is_contrast(one)) return false;
+    const ContrastParameters parameters(one.parameters);
+    return parameters.clip_low == 0 && parameters.clip_high == 0;
+  });
 }
 
 std::string no_range_text(const ContrastRange& range) {

@@ -36,6 +36,9 @@ struct Job {
   int repeat = 0;             // 0: run once; N: a warm-up pass, then N passes over the same input
   bool keep_source = false;   // return the decoded image
   bool keep_outputs = false;  // return every step's output
+  // Return all counts. If false, counts of which steps need only the least and the greatest sample may be
+  // those of these two alone (needs_only_extremes()).
+  bool keep_counts = true;
   // Return the last result. If false and there is a writer, the result need not exist as a whole.
   bool keep_pixels = true;
   std::optional<MemoryNeed> need;  // the result of memory_need(), if already computed

@@ -259,6 +259,7 @@ class InputRun {
     job.keep_source = options_.reports.compare;
     job.keep_outputs = options_.reports.compare || !options_.reports.stages_directory.empty();
     job.keep_pixels = !options_.reports.histogram_file.empty();
+    job.keep_counts = job.keep_pixels || job.keep_outputs || has_html_report(options_);
     if (!is_single_) return job;
     make_new_directory();
     keep_for_html_report(options_, job);

@@ -20,6 +20,9 @@ namespace imgpipe {
 
 // in: planar; histogram: bins() x color_channels, overwritten. The counts of a plane sum to its pixels.
 void hist_reference(const StageCall<Host>& call);
+// Counts only the least and the greatest sample of the band, once each, with which contrast without clipping
+// finds the same range.
+void hist_extremes_cpu(const StageCall<Host>& call, const Band& band);
 
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

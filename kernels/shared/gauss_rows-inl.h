@@ -15,6 +15,7 @@
 #endif
 
 #include <algorithm>
+#include <type_traits>
 
 #include <hwy/highway.h>
 
@@ -92,13 +93,27 @@ class GaussRows {
     return hn::ShiftRight<Bits>(hn::Add(sum, hn::Set(d, 1U << (Bits - 1))));
   }
 
+  // Calls function(count) with the number of pairs: as a constant if it is small, so that the compiler
+  // unrolls the loops over pairs.
+  template <class Function>
+  HWY_INLINE void with_count(const Function& function) const {
+    const auto fixed = [&]<int Count>() HWY_ATTR { function(std::integral_constant<int, Count>()); };
+    if (pairs_.count == 2) return fixed.template operator()<2>();
+    if (pairs_.count == 3) return fixed.template operator()<3>();
+    if (pairs_.count == 4) return fixed.template operator()<4>();
+    if (pairs_.count == 5) return fixed.template operator()<5>();
+    if (pairs_.count == 7) return fixed.template operator()<7>();
+    function(pairs_.count);
+  }
+
   // Returns the rounded sums of a vector of columns, less 32768.
-  HWY_INLINE V16 column_vector(std::int64_t x) const {
+  template <class Count>
+  HWY_INLINE V16 column_vector(std::int64_t x, Count count) const {
     const D16 d;
     const D32 d32;
     PairSums even = no_sums();
     PairSums odd = no_sums();
-    for (int i = 0; i < pairs_.count; ++i) {
+    for (int i = 0; i < count; ++i) {
       const auto pair = static_cast<std::size_t>(i);
       const T* const* rows = rows_ + pairs_.at[pair];
       const V16 a = load(rows[0] + x);
@@ -135,10 +150,12 @@ class GaussRows {
     if (columns < lanes) {
       for (std::int64_t x = 0; x < columns; ++x) to[x] = column_sum_scalar(x);
     } else {  // the last vector overlaps the one before
-      for (std::int64_t x = 0; x < columns; x += lanes) {
-        const std::int64_t at = std::min(x, columns - lanes);
-        hn::StoreU(column_vector(at), D16(), to + at);
-      }
+      with_count([&](auto count) HWY_ATTR {
+        for (std::int64_t x = 0; x < columns; x += lanes) {
+          const std::int64_t at = std::min(x, columns - lanes);
+          hn::StoreU(column_vector(at, count), D16(), to + at);
+        }
+      });
     }
     const auto fill = [&](std::int64_t x) {
       sums_[x - first + radius] = sums_[position(x, width_) - first + radius];
@@ -147,12 +164,13 @@ class GaussRows {
     for (std::int64_t x = from + columns; x < end + radius; ++x) fill(x);
   }
 
-  HWY_INLINE V16 row_vector(std::int64_t x) const {
+  template <class Count>
+  HWY_INLINE V16 row_vector(std::int64_t x, Count count) const {
     const D16 d;
     const D32 d32;
     PairSums even = no_sums();
     PairSums odd = no_sums();
-    for (int i = 0; i < pairs_.count; ++i) {
+    for (int i = 0; i < count; ++i) {
       const auto pair = static_cast<std::size_t>(i);
       const std::uint16_t* at = sums_ + x + pairs_.at[pair];
       const V16 weights = hn::BitCast(d, hn::Set(d32, pairs_.weights[pair]));
@@ -167,9 +185,11 @@ class GaussRows {
 
   HWY_NOINLINE void sum_row(std::int64_t count, T* to) const {
     const hn::Rebind<T, D16> samples;
-    store_row(samples, count, to, [&](std::int64_t x) HWY_ATTR {
-      if constexpr (kIsWide<T>) return row_vector(x);
-      if constexpr (!kIsWide<T>) return hn::TruncateTo(samples, row_vector(x));
+    with_count([&](auto pairs) HWY_ATTR {
+      store_row(samples, count, to, [&](std::int64_t x) HWY_ATTR {
+        if constexpr (kIsWide<T>) return row_vector(x, pairs);
+        if constexpr (!kIsWide<T>) return hn::TruncateTo(samples, row_vector(x, pairs));
+      });
     });
   }
 

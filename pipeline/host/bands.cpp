@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "kernels/hist/hist.h"
+#include "pipeline/contrast_ranges.h"
 #include "pipeline/decode_row.h"
 #include "pipeline/devices/band_device.h"
 #include "pipeline/devices/device_bands.h"
@@ -198,10 +200,11 @@ class BandPass {
                                             : job_.whole.data(value);
         },
         [&](ValueId value, int plane) { return memory_.target_of(slot, value, plane, out); });
+    const Band band{out.first, out.end, in.first, out.first};
+    const bool only_extremes = !job_.keep_counts && needs_only_extremes(plan_.plan, node);
     memory_.timed(slot, plan_.plan.steps[node.step].label, SpanKind::kernel,
-                  bands_.bytes_moved(node, slot.band), [&] {
-                    run_cpu(*node.stage, call, {out.first, out.end, in.first, out.first});
-                  });
+                  bands_.bytes_moved(node, slot.band),
+                  [&] { only_extremes ? hist_extremes_cpu(call, band) : run_cpu(*node.stage, call, band); });
     if (made == nullptr) return;
     memory_.copy_to_whole(slot, made->value);
     if (made->alpha) memory_.copy_to_whole(slot, *made->alpha);

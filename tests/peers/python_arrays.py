@@ -27,11 +27,11 @@ SEED = 20261126
 class Stages:
     """A list of stages. Without imgpipe.Pipeline results are always new arrays."""
 
-    def __init__(self, module, stages):
+    def __init__(self, module, stages, threads=1):
         if hasattr(module, "Pipeline"):
-            self._pipeline = module.Pipeline(stages, threads=1)
+            self._pipeline = module.Pipeline(stages, threads=threads)
         else:
-            self._pipeline = lambda array, out: module.run(array, stages, device="cpu", threads=1)[0]
+            self._pipeline = lambda array, out: module.run(array, stages, device="cpu", threads=threads)[0]
 
     def __call__(self, array, out):
         return self._pipeline(array, out=out)
@@ -57,15 +57,15 @@ def jobs(width, height):
     yield "half size, area", f"resize:{width // 2}:{height // 2}:area", cv_half, 3
 
 
-def processor_ms(call, array, out):
-    start = time.process_time()
+def took_ms(clock, call, array, out):
+    start = clock()
     call(array, out)
-    return (time.process_time() - start) * 1e3
+    return (clock() - start) * 1e3
 
 
-def medians(calls, array, outs, rounds):
+def medians(calls, array, outs, rounds, clock=time.process_time):
     """The median time of each call; in each round all are called once, in turn."""
-    times = [[processor_ms(call, array, out) for call, out in zip(calls, outs)] for _ in range(rounds)]
+    times = [[took_ms(clock, call, array, out) for call, out in zip(calls, outs)] for _ in range(rounds)]
     return [statistics.median(of_one) for of_one in zip(*times)]
 
 

@@ -6,8 +6,11 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <numeric>
 #include <optional>
+#include <random>
 #include <thread>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
@@ -71,6 +74,58 @@ TEST(Runner, ReturnsTheEnginesPixels) {
         }
       }
     }
+  }
+}
+
+// The least and the greatest sample suffice for contrast without clipping; the other lists need counts too.
+TEST(Runner, FindsTheRangesOfContrast) {
+  Runner runner({.device = "cpu", .threads = 3});
+  for (const char* stages : {"contrast", "contrast:stretch=each", "contrast:to=8", "contrast:5,contrast",
+                             "contrast:0:1", "hist,contrast", "contrast,smooth,contrast:stretch=each"}) {
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+      std::mt19937_64 random(seed);
+      const auto up_to = [&](std::uint64_t most) { return static_cast<std::int64_t>(random() % most); };
+      const Sample sample = up_to(2) == 0 ? Sample::u8 : Sample::u16;
+      Image image({1 + up_to(130), 1 + up_to(90), static_cast<int>(1 + up_to(4)), sample});
+      const std::int64_t lo = up_to(200), span = 1 + up_to(55);
+      std::byte* const bytes = image.untyped_view().data;
+      for (std::int64_t i = 0; i < image.shape().bytes(); ++i)
+        bytes[i] = static_cast<std::byte>(lo + up_to(static_cast<std::uint64_t>(span)));
+
+      Job job;
+      job.reader = make_memory_reader(image.untyped_view());
+      job.plan = make_plan(parse_stages(stages), image.shape());
+      Outcome outcome = make_reference_engine()->run(std::move(job));
+      ASSERT_FALSE(outcome.error);
+      const RunResult result = runner.run(image.untyped_view(), stages);
+      ASSERT_EQ(bytes_of(result.pixels), bytes_of(outcome.pixels)) << stages << ", seed " << seed;
+      const std::vector<ContrastRange> ranges = contrast_ranges(outcome);
+      ASSERT_EQ(result.report.ranges.size(), ranges.size());
+      for (std::size_t i = 0; i < ranges.size(); ++i) {
+        EXPECT_EQ(result.report.ranges[i].lo, ranges[i].lo) << stages << ", seed " << seed;
+        EXPECT_EQ(result.report.ranges[i].hi, ranges[i].hi) << stages << ", seed " << seed;
+      }
+    }
+  }
+}
+
+// Counts that the caller may see are complete.
+TEST(Runner, KeepsCountsOnRequest) {
+  const Image image = noise({61, 37, 1});
+  const std::vector<std::tuple<const char*, bool, bool>> cases{{"contrast", true, true},
+                                                               {"contrast:1", false, true},
+                                                               {"hist,contrast", false, true},
+                                                               {"contrast", false, false}};
+  for (const auto& [stages, keep, complete] : cases) {
+    Job job;
+    job.reader = make_memory_reader(image.untyped_view());
+    job.plan = make_plan(parse_stages(stages), image.shape());
+    job.keep_counts = keep;
+    const Outcome outcome = make_cpu_engine(1)->run(std::move(job));
+    ASSERT_FALSE(outcome.error);
+    const std::vector<std::uint64_t>& counts = outcome.histograms.front();
+    const auto total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+    EXPECT_EQ(total == 61 * 37, complete) << stages << " " << keep << ": " << total;
   }
 }
 
