@@ -3,8 +3,8 @@
 #
 #   package.sh BUILD
 #
-# Makes the packages twice, with equal bytes, installs imgpipe there with its dependencies, runs it, compares its output with the build's own
-# program byte for byte, installs imgpipe-bench, and removes both. Prints SKIPPED and exits with 77 only without
+# Makes the packages twice, with equal bytes. Installs imgpipe there with its dependencies, runs it, compares its output
+# with that of the build's own program byte for byte, installs imgpipe-bench, and removes both. Exits with 77 only without
 # dpkg-shlibdeps, root, a bootstrap tool (mmdebstrap or debootstrap) or access to the mirror of this machine's package
 # sources, or in a container that forbids chroot or mounts. Any other problem is a failure.
 set -euo pipefail
@@ -55,6 +55,7 @@ cp "$build"/packages/*.deb "$build/packages/first"
 for file in "$build"/packages/*.deb; do
   cmp "$build/packages/first/$(basename "$file")" "$file" || fail "packed again, $(basename "$file") differs"
 done
+rm -r "$build/packages/first"
 package=$(ls "$build"/packages/imgpipe_*.deb)
 depends=$(dpkg-deb -f "$package" Depends)
 echo "package: $(basename "$package") depends on $depends"
