@@ -1,5 +1,5 @@
 # Packages made by `cpack`: imgpipe, imgpipe-bench and imgpipe-dev as .deb, and one tarball of everything. With
-# BUILD_SHARED_LIBS, the shared library is in a .deb of its own. CMAKE_INSTALL_PREFIX=/usr selects /usr/lib/TRIPLET.
+# BUILD_SHARED_LIBS, the shared library is a separate .deb. CMAKE_INSTALL_PREFIX=/usr selects /usr/lib/TRIPLET.
 set(CPACK_PACKAGE_VENDOR "the imgpipe authors")
 set(CPACK_PACKAGE_CONTACT "the imgpipe authors <maintainers@imgpipe.invalid>" CACHE STRING
     "Maintainer of packages: name and address, as Debian's policy has it")
