@@ -3,7 +3,7 @@ include(${CPACK_IMGPIPE_SOURCE}/app/build_id.cmake)
 imgpipe_build_id(${CPACK_IMGPIPE_SOURCE} ${CPACK_PACKAGE_VERSION})
 set(CPACK_IMGPIPE_VERSION ${imgpipe_version})
 set(CPACK_DEBIAN_PACKAGE_VERSION ${imgpipe_debian_version})
-# Files in packages have the date of the commit, unless SOURCE_DATE_EPOCH has another: a later build gives the same bytes.
+# Files in packages have the date of the commit, or SOURCE_DATE_EPOCH: a later build gives the same bytes.
 if(NOT DEFINED ENV{SOURCE_DATE_EPOCH} AND imgpipe_commit_date)
   execute_process(COMMAND date -u -d ${imgpipe_commit_date} +%s OUTPUT_VARIABLE imgpipe_epoch
                   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)

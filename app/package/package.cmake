@@ -87,7 +87,7 @@ set(CPACK_COMPONENT_BENCH_DESCRIPTION
 every stage checked against the reference and timed, with its source text.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME imgpipe-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-if(CMAKE_INSTALL_LIBDIR MATCHES /)
+if(CMAKE_INSTALL_LIBDIR MATCHES /)  # read by CMake 3.31 and later
   set(CPACK_DEBIAN_DEV_PACKAGE_MULTIARCH same)
   set(CPACK_DEBIAN_LIB_PACKAGE_MULTIARCH same)
 endif()
