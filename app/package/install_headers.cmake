@@ -1,5 +1,5 @@
-# Installs the headers of `headers` from the directory `source` to `target`, which includes <imgpipe/...>. Each header of
-# `public` also has a short name there, <imgpipe/NAME>.
+# Copies `headers` from the directory `source` to `target`, with includes of the form <imgpipe/...>. Those of `public`
+# also get a short name there, <imgpipe/NAME>.
 foreach(header IN LISTS headers)
   file(READ ${source}/${header} text)
   string(REGEX REPLACE "#include \"([^\"]+)\"" "#include <imgpipe/\\1>" text "${text}")

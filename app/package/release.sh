@@ -3,7 +3,7 @@
 #
 #   app/package/release.sh [--key FILE] [--cuda OFF] [--tests COMMAND] [--archives DIR] [--python NAME]... TAG OUTPUT
 #
-# OUTPUT gets the .deb packages, their tarball, the source tarball, the wheels, the SBOM, RELEASE_NOTES.md (the section of
+# OUTPUT gets the .deb packages, their tarball, the source tarball, the wheels, the SBOM, RELEASE_NOTES.md (a section of
 # CHANGELOG.md), SHA256SUMS, and SHA256SUMS.sig or UNSIGNED. Uploads nothing.
 #
 # TAG must be vVERSION of CMakeLists.txt, and CHANGELOG.md must have a section of that version with a date. --key is a
@@ -62,7 +62,7 @@ cmake --build build/package >"$work/log" || { cat "$work/log"; fail "the build f
 code=0
 tests/checks/package.sh build/package || code=$?
 [ "$code" = 0 ] || [ "$code" = 77 ] || fail "the packages failed their test"
-cp build/package/packages/*.{deb,tar.gz} "$files"
+install -m 644 build/package/packages/*.{deb,tar.gz} "$files"
 package=$(echo "$files"/imgpipe_"$version"-*.deb)
 dpkg-deb --fsys-tarfile "$package" | tar -xO ./usr/share/doc/imgpipe/imgpipe.cdx.json >"${package%.deb}.cdx.json"
 

@@ -5,7 +5,7 @@
 #
 # Installs BUILD into a temporary directory, compiles all installed headers there, builds examples/library with
 # find_package(imgpipe), and compares its output with the installed program's, sample for sample. Builds one example by
-# pkg-config too, and one with BUILD's shared library, if that was built: its exported symbols must be names of installed
+# pkg-config too, and one with BUILD's shared library, if that was built: its exported symbols must be in installed
 # headers, and suffice for all of their inline functions.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -69,7 +69,8 @@ if [ -e "$shared" ]; then
     grep -v '^IMGPIPE_' | sort -u >"$work/exported"
   (($(wc -l <"$work/exported") > 100)) || { echo "library: few exported symbols" >&2; exit 1; }
   odd=$(grep -v '^imgpipe::' "$work/exported" || true)
-  odd+=$(sed 's/^imgpipe:://; s/::/\n/g; s/~//g' "$work/exported" | grep -vE '^operator' | sort -u | comm -23 - <(echo "$words"))
+  odd+=$(sed 's/^imgpipe:://; s/::/\n/g; s/~//g' "$work/exported" | grep -v '^operator' | sort -u |
+    comm -23 - <(echo "$words"))
   [ -z "$odd" ] || { echo "library: exported, but not in an installed header: $odd" >&2; exit 1; }
   echo "library: $(wc -l <"$work/exported") exported names, all of installed headers"
 else

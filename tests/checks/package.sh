@@ -4,7 +4,7 @@
 #   package.sh BUILD
 #
 # Makes the packages twice, with equal bytes. Installs imgpipe there with its dependencies, runs it, compares its output
-# with that of the build's own program byte for byte, installs imgpipe-bench, and removes both. Exits with 77 only without
+# with that of the build's program byte for byte, installs imgpipe-bench, and removes both. Exits with 77 only without
 # dpkg-shlibdeps, root, a bootstrap tool (mmdebstrap or debootstrap) or access to the mirror of this machine's package
 # sources, or in a container that forbids chroot or mounts. Any other problem is a failure.
 set -euo pipefail
@@ -87,8 +87,8 @@ for file in "$build"/packages/*.deb; do
   [ -z "$odd" ] || fail "permissions in $(basename "$file"): $odd"
 done
 contents=$(tar -tf "$build"/packages/imgpipe-*.tar.gz)
-for file in bin/imgpipe libexec/imgpipe/imgpipe-bench 'lib/\([^/]*/\)\?libimgpipe_pipeline\.a' include/imgpipe/runner.h \
-  share/doc/imgpipe/README.md; do
+for file in bin/imgpipe libexec/imgpipe/imgpipe-bench 'lib/\([^/]*/\)\?libimgpipe_pipeline\.a' \
+  include/imgpipe/runner.h share/doc/imgpipe/README.md; do
   grep -q "^imgpipe-[^/]*/$file\$" <<<"$contents" || fail "$file is not in the tarball"
 done
 # Only the lab contains the lab's kernels, the text of sources, and loaders of other libraries.
