@@ -7,7 +7,7 @@
 # CHANGELOG.md), SHA256SUMS, and SHA256SUMS.sig or UNSIGNED. Uploads nothing.
 #
 # TAG must be vVERSION of CMakeLists.txt, and CHANGELOG.md must have a section of that version with a date. --key is a
-# private key of OpenSSH that signs SHA256SUMS; without it the release is unsigned. --tests is run in the clone (default:
+# private OpenSSH key that signs SHA256SUMS; without it the release is unsigned. --tests is run in the clone (default:
 # ./run test). --archives and --python are for app/python/wheel/build.py; --python none makes no wheel.
 # The files do not depend on directory, date or umask: two runs give the same SHA256SUMS (docs/install.md).
 set -euo pipefail
