@@ -23,37 +23,57 @@ if(IMGPIPE_PROGRAM)
 endif()
 
 # ---- the library ------------------------------------------------------------------------------------
-# The headers listed in docs/library.md, and those they include, collected when CMake runs.
+# Each is installed as <imgpipe/NAME>; docs/library.md lists them. They declare the public API, with the headers that
+# they include.
 set(imgpipe_public_headers
-  images/codecs/codec.h images/error.h images/files/output_file.h images/formats/pending_input.h images/image.h
-  images/plane.h images/simd.h images/synth.h
-  kernels/frame.h kernels/stage.h
-  pipeline/compare.h pipeline/device.h pipeline/engine.h pipeline/engine_choice.h pipeline/image_io.h
-  pipeline/jobs/image_job.h pipeline/plan.h pipeline/runner.h pipeline/stage_list.h pipeline/timeline.h)
+  images/codecs/codec.h images/error.h images/files/output_file.h images/image.h images/simd.h images/synth.h
+  kernels/stage.h
+  pipeline/compare.h pipeline/engine.h pipeline/engine_choice.h pipeline/image_io.h pipeline/jobs/image_job.h
+  pipeline/plan.h pipeline/runner.h)
+set(imgpipe_headers ${imgpipe_public_headers})
 set(imgpipe_unread_headers ${imgpipe_public_headers})
 while(imgpipe_unread_headers)
   list(POP_FRONT imgpipe_unread_headers header)
   file(STRINGS ${header} includes REGEX "^#include \"")
   foreach(include IN LISTS includes)
     string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" include ${include})
-    if(NOT include IN_LIST imgpipe_public_headers)
-      list(APPEND imgpipe_public_headers ${include})
+    if(NOT include IN_LIST imgpipe_headers)
+      list(APPEND imgpipe_headers ${include})
       list(APPEND imgpipe_unread_headers ${include})
     endif()
   endforeach()
 endwhile()
 
-foreach(floor images kernels pipeline)
-  set(headers ${imgpipe_public_headers})
-  list(FILTER headers INCLUDE REGEX "^${floor}/")
-  add_library(imgpipe::${floor} ALIAS imgpipe_${floor})
-  set_target_properties(imgpipe_${floor} PROPERTIES EXPORT_NAME ${floor})
-  target_compile_features(imgpipe_${floor} PUBLIC cxx_std_20)
-  target_sources(imgpipe_${floor} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
-  install(TARGETS imgpipe_${floor} EXPORT imgpipe COMPONENT dev
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev
-          FILE_SET HEADERS DESTINATION ${imgpipe_include_directory} COMPONENT dev)
+# In the build tree, for projects that add imgpipe as a subdirectory.
+set(imgpipe_build_include ${PROJECT_BINARY_DIR}/generated/include)
+foreach(header IN LISTS imgpipe_public_headers)
+  cmake_path(GET header FILENAME name)
+  file(CONFIGURE OUTPUT ${imgpipe_build_include}/imgpipe/${name} CONTENT "#include \"${header}\"\n" @ONLY)
 endforeach()
+install(CODE "set(public ${imgpipe_public_headers})\nset(headers ${imgpipe_headers})\nset(source ${PROJECT_SOURCE_DIR})
+set(target \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${imgpipe_include_directory}\")" COMPONENT dev)
+install(SCRIPT app/package/install_headers.cmake COMPONENT dev)
+
+if(BUILD_SHARED_LIBS OR (IMGPIPE_TESTS AND NOT IMGPIPE_SANITIZE))
+  include(app/package/shared_library.cmake)
+endif()
+if(BUILD_SHARED_LIBS)
+  add_library(imgpipe::imgpipe ALIAS imgpipe_shared)
+  install(TARGETS imgpipe_shared EXPORT imgpipe INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT lib NAMELINK_COMPONENT dev)
+else()
+  foreach(floor images kernels pipeline)
+    set_target_properties(imgpipe_${floor} PROPERTIES EXPORT_NAME ${floor})
+    target_compile_features(imgpipe_${floor} PUBLIC cxx_std_20)
+    install(TARGETS imgpipe_${floor} EXPORT imgpipe ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
+  endforeach()
+  add_library(imgpipe_library INTERFACE)
+  add_library(imgpipe::imgpipe ALIAS imgpipe_library)
+  set_target_properties(imgpipe_library PROPERTIES EXPORT_NAME imgpipe)
+  target_link_libraries(imgpipe_library INTERFACE imgpipe_pipeline)
+  target_include_directories(imgpipe_library INTERFACE $<BUILD_INTERFACE:${imgpipe_build_include}>)
+  install(TARGETS imgpipe_library EXPORT imgpipe INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 install(EXPORT imgpipe NAMESPACE imgpipe:: FILE imgpipe-targets.cmake DESTINATION ${imgpipe_library_directory}
         COMPONENT dev)
 
@@ -65,23 +85,27 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/imgpipe-config-
 install(FILES ${PROJECT_BINARY_DIR}/generated/imgpipe-config.cmake
               ${PROJECT_BINARY_DIR}/generated/imgpipe-config-version.cmake
         DESTINATION ${imgpipe_library_directory} COMPONENT dev)
-install(FILES images/libraries.cmake DESTINATION ${imgpipe_library_directory} RENAME imgpipe-libraries.cmake
-        COMPONENT dev)
 
-# For pkg-config. The libraries are static, so its users link all of these.
-set(imgpipe_pc_requires libjpeg libpng zlib libwebp libzstd libisal libdeflate libhwy libmd)
-foreach(library IN LISTS imgpipe_linked_libraries)
-  string(REGEX REPLACE "^(archive|avif|heif|jxl)$" "lib\\1" library ${library})
-  string(REGEX REPLACE "^tiff$" "libtiff-4" library ${library})
-  list(APPEND imgpipe_pc_requires ${library})
-endforeach()
-list(JOIN imgpipe_pc_requires ", " imgpipe_pc_requires)
-set(imgpipe_pc_libraries -pthread)
-if(imgpipe_late_files)
-  string(APPEND imgpipe_pc_libraries " -ldl")
-endif()
-if(imgpipe_has_cuda)
-  string(APPEND imgpipe_pc_libraries " ${CUDA_cudart_static_LIBRARY} -lrt -ldl")
+set(imgpipe_pc_requires)
+set(imgpipe_pc_libraries -limgpipe)
+if(NOT BUILD_SHARED_LIBS)
+  install(FILES images/libraries.cmake DESTINATION ${imgpipe_library_directory} RENAME imgpipe-libraries.cmake
+          COMPONENT dev)
+  # Users of static libraries link all of these.
+  set(imgpipe_pc_requires libjpeg libpng zlib libwebp libzstd libisal libdeflate libhwy libmd)
+  foreach(library IN LISTS imgpipe_linked_libraries)
+    string(REGEX REPLACE "^(archive|avif|heif|jxl)$" "lib\\1" library ${library})
+    string(REGEX REPLACE "^tiff$" "libtiff-4" library ${library})
+    list(APPEND imgpipe_pc_requires ${library})
+  endforeach()
+  list(JOIN imgpipe_pc_requires ", " imgpipe_pc_requires)
+  set(imgpipe_pc_libraries "-limgpipe_pipeline -limgpipe_kernels -limgpipe_images -pthread")
+  if(imgpipe_late_files)
+    string(APPEND imgpipe_pc_libraries " -ldl")
+  endif()
+  if(imgpipe_has_cuda)
+    string(APPEND imgpipe_pc_libraries " ${CUDA_cudart_static_LIBRARY} -lrt -ldl")
+  endif()
 endif()
 set(imgpipe_pc_directory ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH imgpipe_prefix_from_pc ${imgpipe_pc_directory} ${CMAKE_INSTALL_PREFIX})

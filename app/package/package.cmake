@@ -1,4 +1,5 @@
-# Packages made by `cpack`: imgpipe, imgpipe-bench and imgpipe-dev as .deb, and one tarball of everything.
+# Packages made by `cpack`: imgpipe, imgpipe-bench and imgpipe-dev as .deb, and one tarball of everything. With
+# BUILD_SHARED_LIBS, the shared library is a separate .deb. CMAKE_INSTALL_PREFIX=/usr selects /usr/lib/TRIPLET.
 set(CPACK_PACKAGE_VENDOR "the imgpipe authors")
 set(CPACK_PACKAGE_CONTACT "the imgpipe authors <maintainers@imgpipe.invalid>" CACHE STRING
     "Maintainer of packages: name and address, as Debian's policy has it")
@@ -28,7 +29,11 @@ foreach(header stb/stb_image.h hwy/highway.h spdlog/spdlog.h fmt/format.h nlohma
 endforeach()
 
 # ---- additional files required by Debian's policy ---------------------------------------------------
-# Only .deb packages contain the components debian, debian_bench and debian_dev.
+# Only .deb packages contain the components debian, debian_bench, debian_dev and debian_lib.
+set(imgpipe_debian_components debian debian_bench debian_dev)
+if(BUILD_SHARED_LIBS)
+  list(APPEND imgpipe_debian_components debian_lib)
+endif()
 set(imgpipe_debian_directory ${CPACK_IMGPIPE_DEBIAN})
 file(READ LICENSE imgpipe_license)
 string(REGEX REPLACE "^.*Permission is hereby" "Permission is hereby" imgpipe_license "${imgpipe_license}")
@@ -36,8 +41,9 @@ string(REGEX REPLACE "\n\n" "\n.\n" imgpipe_license "${imgpipe_license}")
 string(STRIP "${imgpipe_license}" imgpipe_license)
 string(REPLACE "\n" "\n " imgpipe_license "${imgpipe_license}")
 configure_file(app/package/copyright.in ${imgpipe_debian_directory}/copyright @ONLY)
-foreach(component IN ITEMS debian debian_bench debian_dev)
+foreach(component IN LISTS imgpipe_debian_components)
   string(REPLACE debian imgpipe package ${component})
+  string(REPLACE imgpipe_lib libimgpipe${imgpipe_abi} package ${package})
   string(REPLACE _ - package ${package})
   file(STRINGS app/package/lintian-overrides overrides REGEX "^(#|${package}:)")
   list(JOIN overrides "\n" overrides)
@@ -48,7 +54,7 @@ foreach(component IN ITEMS debian debian_bench debian_dev)
           DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${package} COMPONENT ${component} EXCLUDE_FROM_ALL OPTIONAL)
 endforeach()
 
-# ---- the three packages -----------------------------------------------------------------------------
+# ---- the packages ---------------------------------------------------------------------------------
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_RELEASE 1)
@@ -81,18 +87,36 @@ set(CPACK_COMPONENT_BENCH_DESCRIPTION
 every stage checked against the reference and timed, with its source text.")
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME imgpipe-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
-# The libraries that imgpipe-config.cmake finds.
-set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
-    "libjpeg-dev, libpng-dev, zlib1g-dev, libtiff-dev, libwebp-dev, libzstd-dev, libisal-dev, libhwy-dev, \
+if(CMAKE_INSTALL_LIBDIR MATCHES /)  # read by CMake 3.31 and later
+  set(CPACK_DEBIAN_DEV_PACKAGE_MULTIARCH same)
+  set(CPACK_DEBIAN_LIB_PACKAGE_MULTIARCH same)
+endif()
+if(NOT BUILD_SHARED_LIBS)
+  # The libraries that imgpipe-config.cmake finds.
+  set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS
+      "libjpeg-dev, libpng-dev, zlib1g-dev, libtiff-dev, libwebp-dev, libzstd-dev, libisal-dev, libhwy-dev, \
 libdeflate-dev, libarchive-dev, libmd-dev")
-foreach(codec IN LISTS imgpipe_codecs)
-  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", lib${codec}-dev")
-endforeach()
+  foreach(codec IN LISTS imgpipe_codecs)
+    string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", lib${codec}-dev")
+  endforeach()
+endif()
 set(CPACK_COMPONENT_DEV_DESCRIPTION
 "The C++ library of the program imgpipe: images and their files, the stages,
-plans and engines, as static libraries with headers and a CMake package.")
+plans and engines, with headers, a CMake package and a pkg-config file.")
+set(CPACK_DEBIAN_LIB_PACKAGE_NAME libimgpipe${imgpipe_abi})
+set(CPACK_DEBIAN_LIB_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIB_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_LIB_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_LIB_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
+set(CPACK_DEBIAN_LIB_PACKAGE_DEPENDS ${CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS})
+set(CPACK_COMPONENT_LIB_DESCRIPTION "The shared library of imgpipe, for programs that were built with imgpipe-dev.")
+set(CPACK_IMGPIPE_LIBRARY_PACKAGE)
+if(BUILD_SHARED_LIBS)
+  set(CPACK_IMGPIPE_LIBRARY_PACKAGE ${CPACK_DEBIAN_LIB_PACKAGE_NAME})
+  list(APPEND imgpipe_debian_components lib)
+endif()
 
-set(CPACK_COMPONENTS_ALL program bench dev debian debian_bench debian_dev)
+set(CPACK_COMPONENTS_ALL program bench dev ${imgpipe_debian_components})
 set(CPACK_COMPONENTS_GROUPING ONE_PER_GROUP)
 include(CPack)
 cpack_add_component_group(program)
@@ -101,6 +125,11 @@ cpack_add_component_group(dev)
 cpack_add_component(program GROUP program DESCRIPTION "${CPACK_COMPONENT_PROGRAM_DESCRIPTION}")
 cpack_add_component(bench GROUP bench DESCRIPTION "${CPACK_COMPONENT_BENCH_DESCRIPTION}")
 cpack_add_component(dev GROUP dev DESCRIPTION "${CPACK_COMPONENT_DEV_DESCRIPTION}")
+if(BUILD_SHARED_LIBS)
+  cpack_add_component_group(lib)
+  cpack_add_component(lib GROUP lib DESCRIPTION "${CPACK_COMPONENT_LIB_DESCRIPTION}")
+  cpack_add_component(debian_lib GROUP lib)
+endif()
 cpack_add_component(debian GROUP program)
 cpack_add_component(debian_bench GROUP bench)
 cpack_add_component(debian_dev GROUP dev)

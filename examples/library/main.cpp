@@ -2,8 +2,8 @@
 #include <cstdio>
 #include <exception>
 
-#include "pipeline/image_io.h"
-#include "pipeline/runner.h"
+#include <imgpipe/image_io.h>
+#include <imgpipe/runner.h>
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -5,13 +5,15 @@
 #
 # Installs BUILD into a temporary directory, compiles all installed headers there, builds examples/library with
 # find_package(imgpipe), and compares its output with the installed program's, sample for sample. Builds one example by
-# pkg-config too.
+# pkg-config too, and one with BUILD's shared library, if that was built: its exported symbols must be in installed
+# headers, and suffice for all of their inline functions.
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(cd "$1" && pwd)
 shift
 work=$(mktemp -d "$build/library.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$build/CMakeCache.txt")
 
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
 cp -r "$work/prefix/share/doc/imgpipe/examples/library" "$work/source"
@@ -22,9 +24,9 @@ cmake --build "$work/build" >"$work/log" || { cat "$work/log"; exit 1; }
 for folder in images kernels pipeline; do
   [ -d "$source/$folder" ] || { echo "library: $source/$folder: not a directory" >&2; exit 1; }
 done
-cmake_folders=("$work"/prefix/lib*/cmake)
-[ -d "${cmake_folders[0]}" ] || { echo "library: no lib*/cmake was installed" >&2; exit 1; }
-named=$(cat "$work/build/build.ninja" $(find "${cmake_folders[@]}" -name '*.cmake'))
+cmake_folder=$(dirname "$(find "$work/prefix" -name imgpipe-config.cmake)")
+[ -e "$cmake_folder/imgpipe-targets.cmake" ] || { echo "library: no CMake package was installed" >&2; exit 1; }
+named=$(cat "$work/build/build.ninja" $(find "$cmake_folder" -name '*.cmake'))
 named=${named//"$work"/}
 for folder in "$source"/{images,kernels,pipeline} "$build/"; do
   if grep -qF "$folder" <<<"$named"; then
@@ -39,7 +41,6 @@ if command -v pkg-config >/dev/null; then
   by_pkg_config=$work/by_pkg_config
   PKG_CONFIG_PATH=$(find "$work/prefix" -name imgpipe.pc -printf '%h')
   export PKG_CONFIG_PATH
-  version=$(sed -n 's/^CMAKE_PROJECT_VERSION:[A-Z]*=//p' "$build/CMakeCache.txt")
   [ "$(pkg-config --modversion imgpipe)" = "$version" ] ||
     { echo "library: imgpipe.pc has another version" >&2; exit 1; }
   # shellcheck disable=SC2046
@@ -48,6 +49,36 @@ else
   echo "library: SKIPPED: pkg-config is not installed"
 fi
 
+# The shared library exports what the headers need, and nothing else.
+by_shared=
+shared=$build/libimgpipe.so
+if [ -e "$shared" ]; then
+  [[ $(readelf -d "$shared") == *"soname: [libimgpipe.so.${version%.*}]"* ]] ||
+    { echo "library: the soname is not libimgpipe.so.${version%.*}" >&2; exit 1; }
+  by_shared=$work/by_shared
+  flags=(-std=c++20 -I"$work/prefix/include" -L"$build" -Wl,-rpath,"$build")
+  g++ "${flags[@]}" -O1 "$work/source/main.cpp" -o "$by_shared" -limgpipe
+  (cd "$work/prefix/include" && find . -name '*.h' | sed 's|^\./\(.*\)$|#include <\1>|') >"$work/all.cpp"
+  g++ "${flags[@]}" -O0 -fkeep-inline-functions -c "$work/all.cpp" -o "$work/all.o"
+  lacking=$(nm --undefined-only "$work/all.o" | awk '$2 ~ /^_ZNK?7imgpipe/ { print $2 }' | sort |
+    comm -23 - <(nm -D --defined-only "$shared" | sed 's/.* //; s/@.*//' | sort))
+  [ -z "$lacking" ] || { echo "library: not exported: $lacking" >&2; exit 1; }
+  words=$(find "$work/prefix/include" -name '*.h' -exec grep -ohE '\w+' {} + | sort -u)
+  nm -DC --defined-only "$shared" |
+    sed -E 's/^[^ ]* [^ ]* //; s/^(vtable|typeinfo|typeinfo name) for //; s/@.*//; s/\(.*//; s/\[abi:.*//' |
+    grep -v '^IMGPIPE_' | sort -u >"$work/exported"
+  (($(wc -l <"$work/exported") > 100)) || { echo "library: few exported symbols" >&2; exit 1; }
+  odd=$(grep -v '^imgpipe::' "$work/exported" || true)
+  odd+=$(sed 's/^imgpipe:://; s/::/\n/g; s/~//g' "$work/exported" | grep -v '^operator' | sort -u |
+    comm -23 - <(echo "$words"))
+  [ -z "$odd" ] || { echo "library: exported, but not in an installed header: $odd" >&2; exit 1; }
+  echo "library: $(wc -l <"$work/exported") exported names, all of installed headers"
+else
+  echo "library: SKIPPED: $shared was not built"
+fi
+
+LD_LIBRARY_PATH=$(dirname "$(dirname "$cmake_folder")")  # of an installed shared library
+export LD_LIBRARY_PATH
 program=$work/prefix/bin/imgpipe example=$work/build/library_example
 cd "$work"
 "$program" synth 8.png --pattern photo --size 333x251 -q
@@ -59,6 +90,10 @@ for input in 8 16; do
     if [ -n "$by_pkg_config" ]; then
       "$by_pkg_config" $input.png pkg_config.$ending >/dev/null
       cmp example.$ending pkg_config.$ending
+    fi
+    if [ -n "$by_shared" ]; then
+      "$by_shared" $input.png shared.$ending >/dev/null
+      cmp example.$ending shared.$ending
     fi
     # The program's mark names the input; piping removes the name, because a stream has a plain mark.
     for maker in program example; do
@@ -83,7 +118,7 @@ if [ "$status" != 1 ] || ! grep -q 'no.png: ' error.txt || [ -e out.png ]; then
   exit 1
 fi
 
-cd prefix/include/imgpipe
-find . -name '*.h' | sed 's|^\./\(.*\)$|#include "\1"|' |
+cd prefix/include
+find . -name '*.h' | sed 's|^\./\(.*\)$|#include <\1>|' |
   "${CXX:-c++}" -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I. -x c++ -
 echo "library: the example and the program wrote the same samples; $(find . -name '*.h' | wc -l) headers compile"

@@ -173,23 +173,24 @@ some_lines() { [ -e "$1" ] && (($(wc -l <"$1") >= 3)); }
 no_job() { [ -z "$(squeue -h -j "$1" 2>/dev/null)" ]; }
 
 # Jobs of 200 MB with twelve images of which one or two fit at a time, and one image that never fits. The latter must be
-# rejected with a line, and no process killed.
+# rejected with a line, and no process killed. A job of 2 GB does all, so it is the limit that rejects.
 memory_cases() { # NAME: what keeps the limit
   [ -d "$work/few" ] || make_memory_images
   try_memory "sbatch --mem=200M, $1" "$huge_refused" "$work/batch --mem=200M 'MEMORY huge'"
   try_memory "sbatch --mem-per-cpu=200M, $1" "$huge_refused" "$work/batch --mem-per-cpu=200M 'MEMORY huge'"
   try_memory "sbatch --mem=200M, srun, $1" "$huge_refused" "$work/batch --mem=200M 'srun MEMORY huge'"
+  try_memory "sbatch --mem=2G, $1" '13 of 13; exit 0, 0 refused for memory' "$work/batch --mem=2G 'MEMORY huge'"
 }
-huge_refused='12 of 12; exit 1, 1 refused for memory'
+huge_refused='12 of 13; exit 1, 1 refused for memory'
 
 make_memory_images() {
   local i
-  mkdir "$work/few" "$work/few-whole" "$work/huge"
+  mkdir "$work/few" "$work/huge" "$work/whole-memory"
   for ((i = 0; i < 12; i++)); do "$imgpipe" synth "$work/few/$i.png" --pattern constant:$i --size 4000x3000 -q; done
-  "$imgpipe" "$work/few" "$work/few-whole" -q --jobs 1
   ln "$work/few"/* "$work/huge"
   # WebP is decoded as a whole, whereas a PNG of any height is decoded in bands.
-  "$imgpipe" synth "$work/huge/huge.webp" --pattern constant:7 --size 12000x8000 -q
+  "$imgpipe" synth "$work/huge/huge.webp" --pattern constant:7 --size 6000x4000 -q
+  "$imgpipe" "$work/huge" "$work/whole-memory" -q --jobs 1
   cat >"$work/memory_task" <<END_OF_TASK
 #!/usr/bin/env bash
 env | grep -E '^SLURM' | sort >"\$1/task.env"
@@ -208,7 +209,7 @@ try_memory() {
   (cd "$folder" && eval "timeout 120 ${3//MEMORY/$work/memory_task $folder}" >messages.txt 2>&1) || true
   code=$(cat "$folder/task.exit" 2>/dev/null || echo none)
   refused=$(grep -c memory "$folder/task.err" || true)
-  row "$1" "$2" "$(same_as "$work/few-whole" "$folder/out") of 12; exit $code, $refused refused for memory" \
+  row "$1" "$2" "$(same_as "$work/whole-memory" "$folder/out") of 13; exit $code, $refused refused for memory" \
     "$(head -1 "$folder/task.err")"
 }
 
@@ -234,7 +235,7 @@ group_cases() {
     try_memory "sbatch --mem=2G, srun --mem=200M, $name" "$huge_refused" \
       "$work/batch --mem=2G 'srun --mem=200M MEMORY huge'"
     # After writing a file, a job's page cache fills as much memory as the job may have.
-    try_memory "sbatch --mem=400M, full of page cache, $name" '12 of 12; exit 0, 0 refused for memory' \
+    try_memory "sbatch --mem=400M, full of page cache, $name" '12 of 13; exit 0, 0 refused for memory' \
       "$work/batch --mem=400M 'head -c 600M /dev/zero >$work/written; sync $work/written; MEMORY few'"
   fi
   stop_slurm
