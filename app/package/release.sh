@@ -9,7 +9,7 @@
 # TAG must be vVERSION of CMakeLists.txt, and CHANGELOG.md must have a section of that version with a date. --key is a
 # private OpenSSH key that signs SHA256SUMS; without it the release is unsigned. --tests is run in the clone (default:
 # ./run test). --archives and --python are for app/python/wheel/build.py; --python none makes no wheel.
-# To show that the files depend neither on directory, date nor umask, run it twice and compare SHA256SUMS (docs/install.md).
+# Run it twice and compare SHA256SUMS: the files should depend neither on directory, date nor umask (docs/install.md).
 set -euo pipefail
 fail() { echo "release: $*" >&2; exit 1; }
 usage() { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
