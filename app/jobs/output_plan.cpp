@@ -5,11 +5,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include <sys/stat.h>
 
+#include "app/files/path_text.h"
 #include "app/jobs/directory_walk.h"
 #include "app/jobs/existing_results.h"
 #include "app/jobs/locations.h"
@@ -31,6 +33,11 @@ std::string archive_output(const OutputOptions& output, const std::string& tree,
   const std::string stem = file.substr(0, file.size() - archive_ending(file).size());
   const fs::path directory = recursive ? fs::path(output.path) / name.parent_path() : fs::path(output.path);
   return (directory / (stem + ".tar")).string();
+}
+
+void for_each_output(const BatchFile& file, const auto& function) {
+  function(file.output);
+  for (const AlsoFile& also : file.also) function(also.output);
 }
 
 class OutputPlan {
@@ -67,12 +74,12 @@ class OutputPlan {
       file.also.clear();
       for (std::string& path : outputs.also)
         file.also.push_back({std::move(path), hashes->second.also[file.also.size()]});
-      for (const std::string& path : output_paths(file)) check_length(path);
+      for_each_output(file, check_length);
     }
   }
 
   static void check_length(const std::string& path) {
-    const std::size_t bytes = fs::path(path).filename().string().size();
+    const std::size_t bytes = file_name_of(path).size();
     if (bytes > NAME_MAX)
       throw Error(ErrorKind::usage, printable(path) + ": file name too long; expected at most " +
                                         std::to_string(NAME_MAX) + " bytes, got " + std::to_string(bytes));
@@ -101,17 +108,17 @@ class OutputPlan {
   }
 
   void check_outputs() {
-    std::unordered_map<std::string, const BatchFile*> writers;
+    std::unordered_map<std::string_view, const BatchFile*> writers;
     Locations locations;
     std::map<FileIdentity, const BatchFile*> replacers;
     std::map<FileId, const BatchFile*> existing;
     for (BatchFile& file : found_.files) {
       const bool has_pages = has_page_files(options_, file.format);
       file.output_exists = !has_pages || (options_.output.skip_existing && has_all_pages(options_, file));
-      for (const std::string& output : output_paths(file)) {
+      for_each_output(file, [&](const std::string& output) {
         if (const auto [other, fresh] = writers.emplace(output, &file); !fresh)
           refuse_both(*other->second, file, output);
-        if (has_pages) continue;  // the path itself is not written
+        if (has_pages) return;  // the path itself is not written
         const auto [info, location] = locations.of_output(output);
         // A power failure or a full disk may leave an empty file.
         const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
@@ -121,7 +128,7 @@ class OutputPlan {
         if (is_replaced && location)
           if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
             refuse_both(*other->second, file, output);
-        if (!info) continue;
+        if (!info) return;
         if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch does not wait for a reader
           throw Error(ErrorKind::usage, printable(output) + ": not a regular file");
         if (S_ISDIR(info->st_mode))
@@ -129,19 +136,21 @@ class OutputPlan {
                                             ": is a directory, but would be the output file of " +
                                             printable(file.input));
         existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
-      }
+      });
     }
     check_page_outputs(options_, found_.files);
+    std::string_view last_directory;  // most outputs follow one in the same directory
     for (const BatchFile& file : found_.files) {
       // Reject an output that is also the directory of another output.
-      for (const std::string& output : output_paths(file)) {
-        for (fs::path above = fs::path(output).parent_path();
-             above.string().size() > options_.output.path.size(); above = above.parent_path()) {
-          if (const auto writer = writers.find(above.string()); writer != writers.end())
-            throw Error(ErrorKind::usage,
-                        printable(writer->first) + ": would be both a file and a directory");
+      for_each_output(file, [&](const std::string& output) {
+        const std::string_view directory = parent_path_of(output);
+        if (directory == std::exchange(last_directory, directory)) return;
+        for (std::string_view above = directory; above.size() > options_.output.path.size();
+             above = parent_path_of(above)) {
+          if (const auto writer = writers.find(above); writer != writers.end())
+            throw Error(ErrorKind::usage, printable(above) + ": would be both a file and a directory");
         }
-      }
+      });
       if (existing.empty()) continue;
       struct stat info {};
       if (::stat(file.input.c_str(), &info) != 0) continue;
@@ -208,8 +217,8 @@ void plan_outputs(const ProcessOptions& options, BatchFiles& found) {
 }
 
 std::vector<std::string> output_paths(const BatchFile& file) {
-  std::vector<std::string> paths{file.output};
-  for (const AlsoFile& also : file.also) paths.push_back(also.output);
+  std::vector<std::string> paths;
+  for_each_output(file, [&](const std::string& path) { paths.push_back(path); });
   return paths;
 }
 
