@@ -312,7 +312,7 @@ TEST(JpegReference, RejectsWrongRestartMarkers) {
 bool takes_bits(const std::string& bits) {
   BaselineScan scan;
   scan.width = scan.height = 8;
-  scan.component[0] = {1, 1, 8, 8, {}, 0, 0};
+  scan.component[0].width = scan.component[0].height = 8;
   scan.component[0].steps.fill(1);
   scan.mcus_across = scan.mcu_rows = 1;
   scan.dc_codes[0].counts[1] = 1;
