@@ -43,8 +43,10 @@ HWY_INLINE V16 blend_vector(V16 first, V16 second, int share) {
   const auto blended = [&](V16 pairs) HWY_ATTR {
     auto rest = hn::Zero(Int32());
     const auto sum = hn::ReorderWidenMulAccumulate(Int32(), hn::BitCast(Int16(), pairs), weights,
-                                                   hn::Set(Int32(), (kOne << 15) + (1 << 15)), rest);
-    return hn::BitCast(d32, hn::RearrangeToOddPlusEven(sum, rest));
+                                                   hn::Zero(Int32()), rest);
+    // Not before: on NEON the accumulators hold one product in each lane.
+    const auto rounding = hn::Set(Int32(), (kOne << 15) + (1 << 15));
+    return hn::BitCast(d32, hn::Add(hn::RearrangeToOddPlusEven(sum, rest), rounding));
   };
   const V16 a = hn::Xor(first, hn::Set(d, 0x8000)), b = hn::Xor(second, hn::Set(d, 0x8000));
   const V16 even_pairs = hn::OddEven(hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(d32, b))), a);
