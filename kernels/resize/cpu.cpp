@@ -42,8 +42,8 @@ HWY_INLINE V16 blend_vector(V16 first, V16 second, int share) {
   const auto weights = hn::BitCast(Int16(), hn::Set(Int32(), share << 16 | (kOne - share)));
   const auto blended = [&](V16 pairs) HWY_ATTR {
     auto rest = hn::Zero(Int32());
-    const auto sum = hn::ReorderWidenMulAccumulate(Int32(), hn::BitCast(Int16(), pairs), weights,
-                                                   hn::Zero(Int32()), rest);
+    const auto sum =
+        hn::ReorderWidenMulAccumulate(Int32(), hn::BitCast(Int16(), pairs), weights, hn::Zero(Int32()), rest);
     // Not before: on NEON the accumulators hold one product in each lane.
     const auto rounding = hn::Set(Int32(), (kOne << 15) + (1 << 15));
     return hn::BitCast(d32, hn::Add(hn::RearrangeToOddPlusEven(sum, rest), rounding));
