@@ -68,7 +68,6 @@ HWY_INLINE void look_up_row(const Sample8* in, std::int64_t width, const Sample8
     map_row(
         in, width, [table](V8 v) HWY_ATTR { return looked_up(v, table); }, out);
   } else {
-#pragma GCC unroll 8
     for (std::int64_t x = 0; x < width; ++x) out[x] = table[in[x]];
   }
 }

@@ -15,7 +15,7 @@
 #            image is fixed, the next run exits with 0
 #
 # Exit 1 if a case failed.
-. "$(dirname "${BASH_SOURCE[0]}")/rounds.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/install_peers.sh"
 
 install=0
 keep=

@@ -34,6 +34,7 @@ import time
 
 PROCESSORS = len(os.sched_getaffinity(0))
 SIZES = {"pixels1024": (1024, 1024), "pixels256": (256, 256), "thumbnails": (100, 75)}
+OF_PHOTOGRAPHS = {"png", *SIZES}
 QUALITY = 85
 
 
@@ -49,7 +50,7 @@ def make_photographs(files, folder):
         photos.append(photo)
     for number in range(20):
         chosen = []
-        while sum(photo.height for photo in chosen) * chosen[0].width < 8e6 if chosen else True:
+        while not chosen or sum(photo.height for photo in chosen) * chosen[0].width < 8e6:
             chosen.append(photos[(number + 7 * len(chosen)) % len(photos)])
         width = min(photo.width for photo in chosen)
         stacked = Image.new("RGB", (width, sum(photo.height for photo in chosen)))
@@ -78,10 +79,10 @@ def make_inputs(options, work):
     inputs = {}
     wanted = set(options.jobs)
     for name, size in (("large", "8773x5352"), ("start", "64x64")):
-        if wanted & {name}:
+        if name in wanted:
             inputs[name] = work / f"{name}.jpg"
             subprocess.run([*synth, inputs[name], "--size", size], check=True)
-    if wanted & {"png", "pixels1024", "pixels256", "thumbnails"}:
+    if wanted & OF_PHOTOGRAPHS:
         folders = work / "photographs", work / "small"
         for folder in folders:
             folder.mkdir()
@@ -320,6 +321,8 @@ def main():
     parser.add_argument("--also", type=lambda text: tuple(text.split("=", 1)), action="append", default=[])
     parser.add_argument("--realtime", action="store_true")
     options = parser.parse_args()
+    if not options.photographs and OF_PHOTOGRAPHS & set(options.jobs):
+        parser.error("name photographs, or --jobs large,start,version")
     with tempfile.TemporaryDirectory(dir="/dev/shm") as text:
         work = pathlib.Path(text)
         inputs = make_inputs(options, work)

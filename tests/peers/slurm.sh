@@ -15,7 +15,7 @@
 # has been seen to work.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-. "$here/rounds.sh"
+. "$here/install_peers.sh"
 . "$here/slurm_node.sh"
 . "$here/slurm_cases.sh"
 install=0

@@ -165,10 +165,11 @@ HWY_INLINE bool inverse_dct_8(const std::int16_t* values, std::uint8_t* samples)
 
 // ---- 4x4 and 2x2 samples ----------------------------------------------------------------------------
 
-// Computes reduced_dct_pass<4>() from pairs of values, but does not saturate. kOne is paired with x[0].
+// The value paired with x[0]; its product is the rounding constant.
 template <int kShift>
 constexpr int kOne = kShift > 14 ? 1 << (kShift - 14) : 1;
 
+// Computes reduced_dct_pass<4>() from pairs of values, but does not saturate.
 template <int kShift>
 HWY_INLINE void four_of_pass(V16 x0_one, V16 x26, V16 x13, V16 x57, V32 (&out)[4]) {
   using namespace dct;

@@ -124,9 +124,8 @@ void fill_block(std::uint8_t sample, std::uint8_t* to, std::int64_t stride, int 
   for (int y = 0; y < side; ++y, to += stride) std::memset(to, sample, static_cast<std::size_t>(side));
 }
 
-// Writes the dequantised AC coefficients. Writes four at a time, and may
-// write the last four twice: the count is hard to predict, and a misprediction takes as long as several
-// coefficients.
+// Writes the dequantised AC coefficients. Writes four at a time, and may write the last four twice: the count
+// is hard to predict, and a misprediction takes as long as several coefficients.
 HWY_INLINE void add_coefficients(const Coefficient* begin, const Coefficient* end, const std::uint16_t* steps,
                                  std::int16_t* values) {
   const auto add = [&](const Coefficient* c) {
