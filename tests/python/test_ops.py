@@ -45,7 +45,7 @@ def random_value(rng, row, kind):
     else:
         value = number_in(rng, row["allowed"])
         if "decimals" not in row["allowed"]:
-            value = rng.choice([value, np.int64(value), np.uint16(min(value, 65535))])
+            value = rng.choice([value, np.int64(value), np.uint16(max(0, min(value, 65535)))])
     return value, np.format_float_positional(value, trim="-") if isinstance(value, float) else str(value)
 
 
