@@ -53,13 +53,16 @@ unsigned blocks_for(const CudaLaunch& launch, const FrameType& shape) {
 
 }  // namespace
 
-CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const auto planes = static_cast<unsigned>(call.in.type.color_channels);
-  const cudaError_t cleared = cudaMemsetAsync(
+CudaStatus clear_histogram(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return cudaMemsetAsync(
       call.histogram.data, 0,
-      planes * static_cast<std::size_t>(call.histogram.stride) * sizeof(std::uint64_t), launch.stream);
-  if (cleared != cudaSuccess) return cleared;
-  const dim3 grid(blocks_for(launch, call.in.type), 1, planes);
+      static_cast<std::size_t>(call.in.type.color_channels * call.histogram.stride) * sizeof(std::uint64_t),
+      launch.stream);
+}
+
+CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
+  const dim3 grid(blocks_for(launch, call.in.type), 1, static_cast<unsigned>(call.in.type.color_channels));
   hist_kernel<<<grid, kThreads, 0, launch.stream>>>(
       {{call.in.plane<Sample8>(0), call.in.plane<Sample8>(1), call.in.plane<Sample8>(2)}}, call.histogram);
   return cudaGetLastError();

@@ -139,11 +139,7 @@ CudaStatus launch_hist(const StageCall<Device>& call, const CudaLaunch& launch) 
 
 CudaStatus hist16_strategy_cuda(const StageCall<Device>& call, const CudaLaunch& launch,
                                 const Hist16Strategy& method) {
-  const cudaError_t cleared = cudaMemsetAsync(
-      call.histogram.data, 0,
-      static_cast<std::size_t>(call.in.type.color_channels * call.histogram.stride) * sizeof(std::uint64_t),
-      launch.stream);
-  if (cleared != cudaSuccess) return cleared;
+  if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
   if (method.parts == 2) return launch_hist<2, 1>(call, launch);
   if (method.parts == 4) return launch_hist<4, 1>(call, launch);
   bool clusters = false;

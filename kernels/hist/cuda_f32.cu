@@ -43,14 +43,10 @@ __global__ __launch_bounds__(kThreads) void hist_f32_kernel(DevicePlanes<const f
 }  // namespace
 
 CudaStatus hist_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  const auto planes = static_cast<unsigned>(call.in.type.color_channels);
-  const cudaError_t cleared = cudaMemsetAsync(
-      call.histogram.data, 0,
-      planes * static_cast<std::size_t>(call.histogram.stride) * sizeof(std::uint64_t), launch.stream);
-  if (cleared != cudaSuccess) return cleared;
+  if (const CudaStatus cleared = clear_histogram(call, launch); cleared != cudaSuccess) return cleared;
   const std::int64_t filling = std::int64_t{launch.multiprocessors} * kBlocksPerMultiprocessor;
   const dim3 grid(static_cast<unsigned>(call.in.type.height < filling ? call.in.type.height : filling), 1,
-                  planes);
+                  static_cast<unsigned>(call.in.type.color_channels));
   hist_f32_kernel<<<grid, kThreads, 0, launch.stream>>>(
       {{call.in.plane<float>(0), call.in.plane<float>(1), call.in.plane<float>(2)}},
       call.table.as<const float>(), call.histogram);

@@ -24,6 +24,8 @@ void hist_reference(const StageCall<Host>& call);
 // finds the same range.
 void hist_extremes_cpu(const StageCall<Host>& call, const Band& band);
 
+// Sets the counts of every colour plane to 0; the kernels add to them.
+CudaStatus clear_histogram(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus hist_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 CudaStatus hist16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
 // Strategies for counting 16-bit samples.
