@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Makes docs/operators.jpg: a sheet of operators, each with the images before and after, by --montage. From a
 photograph, makes docs/photograph.jpg, it and the result of README's first command, and docs/report.jpg, the HTML report
-of another run, which needs Chromium.
+of another run. From the page of imgpipe bench --stage gray --html LAB, made on a machine with a GPU, makes docs/lab.jpg.
+Both pages need Chromium.
 
-    picture.py IMGPIPE [PHOTOGRAPH]
+    picture.py IMGPIPE [PHOTOGRAPH [LAB]]
 
 The scenes of the sheet are drawn here, with a seed. README's photograph is retina.jpg of scikit-image's data, by Mikael
 Häggström, in the public domain (CC0), doi:10.15347/wjm/2014.008. Needs Pillow.
@@ -179,26 +180,33 @@ def photograph(program, path, target):
     pair.save(target, quality=88, optimize=True)
 
 
-def page(program, path, target):
-    """The HTML report of a run, drawn by Chromium."""
-    shutil.copy(path, "photograph.jpg")
-    subprocess.run([program, "photograph.jpg", "page.png", "-q", "--cpu", "--report", "run.html", *PAGE], check=True)
-    subprocess.run(["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=960,1320",
-                    "--screenshot=page_shot.png", "file://" + os.path.abspath("run.html")], check=True,
+def draw_page(path, height, target):
+    """The top of an HTML page, drawn by Chromium."""
+    subprocess.run(["chromium", "--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size=960,{height}",
+                    "--screenshot=page_shot.png", "file://" + os.path.abspath(path)], check=True,
                    stderr=subprocess.DEVNULL)
     Image.open("page_shot.png").convert("RGB").save(target, quality=80, optimize=True)
 
 
+def report(program, path, target):
+    """The HTML report of a run."""
+    shutil.copy(path, "photograph.jpg")
+    subprocess.run([program, "photograph.jpg", "page.png", "-q", "--cpu", "--report", "run.html", *PAGE], check=True)
+    draw_page("run.html", 1320, target)
+
+
 def main(arguments):
-    if not 1 <= len(arguments) <= 2:
+    if not 1 <= len(arguments) <= 3:
         print(__doc__, file=sys.stderr)
         return 2
-    program, *photographs = map(os.path.abspath, arguments)
+    program, *pictured = map(os.path.abspath, arguments)
     with tempfile.TemporaryDirectory() as directory, contextlib.chdir(directory):
         operators(program, os.path.join(HERE, "operators.jpg"))
-        for path in photographs:
-            photograph(program, path, os.path.join(HERE, "photograph.jpg"))
-            page(program, path, os.path.join(HERE, "report.jpg"))
+        if pictured:
+            photograph(program, pictured[0], os.path.join(HERE, "photograph.jpg"))
+            report(program, pictured[0], os.path.join(HERE, "report.jpg"))
+        if pictured[1:]:
+            draw_page(pictured[1], 1145, os.path.join(HERE, "lab.jpg"))
     return 0
 
 
