@@ -90,8 +90,7 @@ FrameType output_type(const Stage& stage, const FrameType& in, const Parameters&
   if (!makes_pixels(stage)) return in;
   FrameType out = in;
   if (stage.infer != nullptr) static_cast<void>(stage.infer(in, parameters, out));
-  if (!is_one_plane(stage, in, parameters))
-    out.layout = stage.ports.out.front().layout.value_or(out.layout);
+  if (!is_one_plane(stage, in, parameters)) out.layout = stage.ports.out.front().layout.value_or(out.layout);
   return out;
 }
 

@@ -1,6 +1,6 @@
 // Stages that map samples process an interleaved image without alpha as one plane (as_one_plane()). Compares
-// random lists of such stages, and of stages that move pixels or convert samples, with the same stages on each
-// channel alone: the reference, and the CPU engine with many bands and threads.
+// random lists of such stages, and of stages that move pixels or convert samples, with the same stages on
+// each channel alone: the reference, and the CPU engine with many bands, threads and instruction sets.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "images/error.h"
+#include "images/simd.h"
 #include "kernels/stage.h"
 #include "pipeline/engine.h"
 #include "tests/support/float_chains.h"
@@ -19,7 +20,7 @@
 namespace imgpipe::test::mapped_samples_test {
 namespace {
 
-constexpr int kLists = 400;
+constexpr std::size_t kLists = 400;
 constexpr std::array<std::string_view, 3> kMoves{"crop", "flip", "rotate"};
 constexpr std::array<std::string_view, 3> kDepths{"depth:8", "depth:16", "depth:float"};
 
@@ -100,8 +101,10 @@ TEST(MappedSamples, EqualThoseOfEachChannelAlone) {
   Random random(20261127);
   const std::unique_ptr<Engine> reference = make_reference_engine();
   const std::array<std::unique_ptr<Engine>, 2> cpu{make_cpu_engine(1), make_cpu_engine(3)};
-  int as_one_plane = 0;
-  for (int i = 0; i < kLists; ++i) {
+  const std::vector<std::string> targets = simd_targets();
+  std::size_t as_one_plane = 0;
+  for (std::size_t i = 0; i < kLists; ++i) {
+    use_simd(targets[i % targets.size()]);
     const Shape shape =
         random_shape(random, static_cast<Sample>(below(random, 3)), static_cast<int>(1 + below(random, 4)));
     const Lists lists = random_lists(random, shape);
@@ -110,9 +113,10 @@ TEST(MappedSamples, EqualThoseOfEachChannelAlone) {
     SCOPED_TRACE(chain.text());
     const Image image = noise_image(shape, seed);
     const Plan plan = make_plan(parse_stages(lists.all), shape);
-    as_one_plane += std::ranges::any_of(plan.operations, [](const Operation& one) {
+    const bool has_one_plane = std::ranges::any_of(plan.operations, [](const Operation& one) {
       return is_one_plane(*one.stage, one.in, one.parameters);
     });
+    if (has_one_plane) ++as_one_plane;
     const Image expected = made_by_channels(*reference, lists, image, plan.output);
     for (Engine* const engine : {reference.get(), cpu[0].get(), cpu[1].get()}) {
       for (const FloatRun& how : {FloatRun{"rows", 0, false, false}, FloatRun{"strips", 2, true, false},
@@ -123,6 +127,7 @@ TEST(MappedSamples, EqualThoseOfEachChannelAlone) {
       }
     }
   }
+  use_simd("");
   EXPECT_GT(as_one_plane, kLists / 8);
 }
 
