@@ -9,7 +9,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
-#include "kernels/shared/pointwise-inl.h"
+#include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
@@ -18,7 +18,6 @@ namespace {
 
 template <class T>
 void count_extremes(const Plane<const T, Host>& plane, const Band& band, std::uint64_t* counts) {
-  constexpr auto kAhead = kPointwiseAhead / static_cast<std::int64_t>(sizeof(T));
   const hn::ScalableTag<T> d;
   auto least = hn::Set(d, kLargest<T>);
   auto greatest = hn::Zero(d);
@@ -27,7 +26,6 @@ void count_extremes(const Plane<const T, Host>& plane, const Band& band, std::ui
   for (std::int64_t y = band.first; y < band.end; ++y) {
     const T* const row = plane.row(y - band.in_top);
     const auto vector = [&](std::int64_t x) HWY_ATTR {
-      hwy::Prefetch(row + x + kAhead);
       const auto v = hn::LoadU(d, row + x);
       least = hn::Min(least, v);
       greatest = hn::Max(greatest, v);
