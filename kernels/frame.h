@@ -84,6 +84,18 @@ struct Frame {
   }
 };
 
+// Returns an interleaved frame without alpha as a grey one, `channels` times as wide.
+template <class Byte, class Where>
+[[nodiscard]] Frame<Byte, Where> as_one_plane(Frame<Byte, Where> frame) {
+  View<Byte, Where>& plane = frame.planes[0];
+  plane.width = plane.width * plane.channels;
+  plane.channels = 1;
+  frame.type.width *= frame.type.channels();
+  frame.type.color_channels = 1;
+  frame.type.layout = Layout::planar;
+  return frame;
+}
+
 // Counts of samples: row c holds the counters of colour plane c.
 template <class Where>
 using Histogram = Plane<std::uint64_t, Where>;

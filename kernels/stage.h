@@ -79,6 +79,9 @@ struct Stage {
   // Whether a row's result depends on its number in the image, which devices get as StageCall::in_top. Other
   // stages treat any range of rows as a separate image, except within the reach of needs().
   bool by_row = false;
+  // Whether all colour samples are mapped alike, each independently. Such a step also accepts an interleaved
+  // frame without alpha, as one plane (is_one_plane()). nullptr: false.
+  bool (*maps_samples)(const Parameters&) = nullptr;
 
   // Returns why the values are invalid together; empty: they are valid. nullptr: always valid.
   std::string_view (*problem)(const Parameters&) = nullptr;
@@ -159,6 +162,8 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 [[nodiscard]] const Stage* table_maker(const Stage& stage, const Parameters& parameters, Backend backend,
                                        Sample in, Sample out);
 [[nodiscard]] bool needs_all_rows(const Stage& stage, const Parameters& parameters);
+// Whether the step processes an interleaved frame as one plane, of all its samples (as_one_plane()).
+[[nodiscard]] bool is_one_plane(const Stage& stage, const FrameType& in, const Parameters& parameters);
 // Returns the type of the frame after a step: its output type, or its input type if it writes no pixels.
 [[nodiscard]] FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters);
 // Returns the rows of the input, clipped to it, that these rows of the output need.

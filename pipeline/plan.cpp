@@ -202,7 +202,7 @@ class PlanBuilder {
     const Stage& stage = *request.stage;
     if (const Sample sample = accepted_frame(request).sample; sample != frame_.sample)
       add(parse_stages(depth_step(sample)).front(), true);
-    change_layout(stage.ports.in.front().layout);
+    if (!is_one_plane(stage, frame_, request.parameters)) change_layout(stage.ports.in.front().layout);
     if (reads_counts(stage, request.parameters) && !counted_by_)
       add_implicit(*std::ranges::find_if(
           stage_table(), [](const Stage& one) { return makes_counts(one) && !makes_pixels(one); }));

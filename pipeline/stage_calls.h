@@ -31,6 +31,10 @@ template <class Where, class In, class Data, class Out>
     if (table) call.table = {data(*table), program.values[*table].bytes()};
   }
   if (node.pixels_out() != nullptr) call.out = frame_of<std::byte, Where>(program, *node.pixels_out(), out);
+  if (is_one_plane(*node.stage, node.in, node.parameters)) {
+    call.in = as_one_plane(call.in);
+    call.out = as_one_plane(call.out);
+  }
   return call;
 }
 

@@ -81,11 +81,16 @@ bool needs_all_rows(const Stage& stage, const Parameters& parameters) {
   return stage.needs_all_rows != nullptr && stage.needs_all_rows(parameters);
 }
 
+bool is_one_plane(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  return in.layout == Layout::interleaved && !in.alpha && stage.maps_samples != nullptr &&
+         stage.maps_samples(parameters);
+}
+
 FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {
   if (!makes_pixels(stage)) return in;
   FrameType out = in;
   if (stage.infer != nullptr) static_cast<void>(stage.infer(in, parameters, out));
-  out.layout = stage.ports.out.front().layout.value_or(out.layout);
+  if (!is_one_plane(stage, in, parameters)) out.layout = stage.ports.out.front().layout.value_or(out.layout);
   return out;
 }
 

@@ -82,7 +82,7 @@ TEST(Plan, IntegersBecomeFloatsOnlyOnRequest) {
   const Plan floats = make_plan(parse_stages("depth:float"), kRgb, false, 1 << 20, 8);
   EXPECT_FALSE(floats.reduced);
   EXPECT_EQ(floats.output.sample, Sample::f32);
-  EXPECT_EQ(make_plan(parse_stages("levels:0:1"), {8, 4, 3, Sample::f32}).steps.size(), 3U);
+  EXPECT_EQ(make_plan(parse_stages("levels:0:1"), {8, 4, 3, Sample::f32}).steps.size(), 1U);
 }
 
 void doubled(const StageCall<Host>& call) {

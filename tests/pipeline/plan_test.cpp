@@ -135,7 +135,8 @@ void expect_types_follow(const std::vector<StageRequest>& list, const Shape& inp
     const Operation& step = plan.operations[i];
     EXPECT_EQ(step.in, type);
     const Layout layout = step.stage->ports.in.front().layout.value_or(step.in.layout);
-    EXPECT_TRUE(step.in.layout == layout || step.in.channels() == 1);
+    EXPECT_TRUE(step.in.layout == layout || step.in.channels() == 1 ||
+                is_one_plane(*step.stage, step.in, step.parameters));
     EXPECT_TRUE(step.stage->skip_reason == nullptr ||
                 step.stage->skip_reason(step.in, step.parameters).empty());
     if (reads_counts(*step.stage, step.parameters)) {
@@ -174,6 +175,24 @@ TEST(Plan, MovedPixelsKeepTheirLayout) {
   EXPECT_EQ(make_plan(parse_stages("rotate:270"), kRgba).output, (Shape{4, 8, 4}));
   EXPECT_EQ(make_plan(parse_stages("rotate:180"), kGreyAlpha).output, kGreyAlpha);
   EXPECT_EQ(make_plan(parse_stages("crop:3x2+5+2"), kRgb).output, (Shape{3, 2, 3}));
+}
+
+// Stages that map all samples alike accept interleaved pixels without alpha, which would bypass them.
+TEST(Plan, MappedSamplesStayInterleaved) {
+  for (const char* step : {"invert", "gamma:2.2", "levels:9:99", "threshold:9", "posterize:3",
+                           "brightness:1.5", "add:3", "max:9"}) {
+    SCOPED_TRACE(step);
+    EXPECT_EQ(labels(step, kRgb), step);
+    EXPECT_EQ(labels(step, wide(kRgb)), step);
+    EXPECT_EQ(labels(step, kGrey), step);
+    for (const Shape& shape : {kRgba, kGreyAlpha})
+      EXPECT_EQ(labels(step, shape), "split* " + std::string(step) + " merge*");
+  }
+  EXPECT_EQ(labels("flip,invert,depth:16,gray", kRgb), "flip invert depth:16 gray");
+  EXPECT_EQ(labels("invert,smooth,gamma:2,crop:2x2,threshold:9", kRgb),
+            "invert split* smooth gamma:2 crop:2x2 threshold:9 merge*");
+  EXPECT_EQ(labels("threshold:otsu", kRgb), "split* hist* threshold merge*");
+  EXPECT_EQ(labels("whitebalance:1:2:3", kRgb), "split* whitebalance:1:2:3 merge*");
 }
 
 std::string refusal(std::string_view stages, const Shape& input) {
