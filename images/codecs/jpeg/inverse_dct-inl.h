@@ -55,6 +55,14 @@ HWY_INLINE V32 sum_of_products(V16 pairs, V16 by) {
   return hn::ReorderWidenMulAccumulate(d, pairs, by, hn::Zero(d), sum1);
 }
 
+// Pairs of values, from the lower or the upper four of each eight lanes.
+struct ZipLower {
+  HWY_INLINE V16 operator()(V16 a, V16 b) const { return hn::InterleaveLower(D16(), a, b); }
+};
+struct ZipUpper {
+  HWY_INLINE V16 operator()(V16 a, V16 b) const { return hn::InterleaveUpper(D16(), a, b); }
+};
+
 struct HalfOfPass {
   V32 v[kBlockSide];
 };
@@ -95,10 +103,8 @@ HWY_INLINE HalfOfPass half_of_pass(const V16 (&x)[kBlockSide], const Zip& zip) {
 template <int kShift>
 HWY_INLINE void inverse_dct_pass_of(V16 (&x)[kBlockSide]) {
   const D16 d;
-  const auto lower =
-      half_of_pass<kShift>(x, [](V16 a, V16 b) HWY_ATTR { return hn::InterleaveLower(D16(), a, b); });
-  const auto upper =
-      half_of_pass<kShift>(x, [](V16 a, V16 b) HWY_ATTR { return hn::InterleaveUpper(D16(), a, b); });
+  const HalfOfPass lower = half_of_pass<kShift>(x, ZipLower());
+  const HalfOfPass upper = half_of_pass<kShift>(x, ZipUpper());
   for (int i = 0; i < kBlockSide; ++i) x[i] = hn::ReorderDemote2To(d, lower.v[i], upper.v[i]);
 }
 
@@ -197,13 +203,12 @@ HWY_INLINE bool inverse_dct_4(const std::int16_t* values, std::uint8_t* samples)
   for (std::size_t y = 0; y < kBlockSide; ++y) x[y] = hn::Load(d, values + y * kBlocks * kBlockSide);
   if (!keeps_flat_columns(x[0])) return false;
   V16 one = hn::Set(d, kOne<dct::kColumnShift>);
+  const auto column_pass = [&](const auto& zip, V32(&out)[4]) HWY_ATTR {
+    four_of_pass<dct::kColumnShift>(zip(x[0], one), zip(x[2], x[6]), zip(x[1], x[3]), zip(x[5], x[7]), out);
+  };
   V32 lower[4], upper[4];
-  four_of_pass<dct::kColumnShift>(hn::InterleaveLower(d, x[0], one), hn::InterleaveLower(d, x[2], x[6]),
-                                  hn::InterleaveLower(d, x[1], x[3]), hn::InterleaveLower(d, x[5], x[7]),
-                                  lower);
-  four_of_pass<dct::kColumnShift>(hn::InterleaveUpper(d, x[0], one), hn::InterleaveUpper(d, x[2], x[6]),
-                                  hn::InterleaveUpper(d, x[1], x[3]), hn::InterleaveUpper(d, x[5], x[7]),
-                                  upper);
+  column_pass(ZipLower(), lower);
+  column_pass(ZipUpper(), upper);
   V16 rows[4];
   for (int i = 0; i < 4; ++i) rows[i] = hn::ReorderDemote2To(d, lower[i], upper[i]);
   for (int i = 0; i < 2; ++i) shuffle(rows);  // columns 2i and 2i + 1 in rows[i]
@@ -235,16 +240,15 @@ HWY_INLINE void inverse_dct_2(const std::int16_t* values, std::uint8_t* samples)
   const auto row = [&](std::size_t y) HWY_ATTR { return hn::Load(d, values + y * kBlocks * kBlockSide); };
   const V16 x0 = row(0), x1 = row(1), x3 = row(3), x5 = row(5), x7 = row(7);
   const V16 by13 = factors(k3_624509785, -k1_272758580), by57 = factors(k0_850430095, -k0_720959822);
+  const auto column_pass = [&](const auto& zip, V32(&out)[2]) HWY_ATTR {
+    constexpr int kDown = 16 - (kConstantBits + 2);  // the zipped values are in the upper 16 of 32 bits
+    two_of_pass<kColumnShift>(hn::ShiftRight<kDown>(hn::BitCast(wide, zip(hn::Zero(d), x0))),
+                              hn::Add(sum_of_products(zip(x1, x3), by13), sum_of_products(zip(x5, x7), by57)),
+                              out);
+  };
   V32 lower[2], upper[2];
-  constexpr int kDown = 16 - (kConstantBits + 2);  // the zipped values are in the upper 16 of 32 bits
-  two_of_pass<kColumnShift>(hn::ShiftRight<kDown>(hn::BitCast(wide, hn::InterleaveLower(d, hn::Zero(d), x0))),
-                            hn::Add(sum_of_products(hn::InterleaveLower(d, x1, x3), by13),
-                                    sum_of_products(hn::InterleaveLower(d, x5, x7), by57)),
-                            lower);
-  two_of_pass<kColumnShift>(hn::ShiftRight<kDown>(hn::BitCast(wide, hn::InterleaveUpper(d, hn::Zero(d), x0))),
-                            hn::Add(sum_of_products(hn::InterleaveUpper(d, x1, x3), by13),
-                                    sum_of_products(hn::InterleaveUpper(d, x5, x7), by57)),
-                            upper);
+  column_pass(ZipLower(), lower);
+  column_pass(ZipUpper(), upper);
   alignas(16) static constexpr std::int16_t kOdd[kBlockSide] = {0, k3_624509785, 0, -k1_272758580,
                                                                 0, k0_850430095, 0, -k0_720959822};
   const V16 by = hn::LoadDup128(d, kOdd);

@@ -126,18 +126,20 @@ void count_all(std::span<const std::uint8_t> strip, StripCounts& counts) {
   });
 }
 
-// Codes of consecutive symbols, joined. `bits` is the sum of their lengths; a shift uses its six lowest bits.
+// Codes of consecutive symbols, joined. The low 8 bits of `bits` are the sum of their lengths; the others
+// have no meaning, so that whole entries can be added. A shift uses the six lowest bits.
 struct Joined {
   std::uint64_t code;
   std::uint32_t bits;
 };
+HWY_INLINE Joined joined_of(std::uint32_t entry) {
+  return {entry >> 8, entry};
+}
 HWY_INLINE Joined join(Joined first, Joined second) {
   return {first.code | second.code << (first.bits & 63), first.bits + second.bits};
 }
 
-// An entry has the length of the two joined codes in its low 6 bits and the codes above them. It is kLongPair
-// if the codes do not fit.
-constexpr unsigned kPairBits = 6;
+// The entry of a pair whose two codes exceed 24 bits. Entries are like those of PackTable.
 constexpr std::uint32_t kLongPair = 63;
 
 // In the index of an entry, the second literal is the high byte. Entries for literals that do not occur are
@@ -154,8 +156,8 @@ void fill_pairs(const PackTable& table, PairTable& pairs) {
       const auto first_bits = hn::And(entry, byte);
       const auto both_bits = hn::Add(first_bits, bits);
       const auto both = hn::Or(hn::ShiftRight<8>(entry), hn::Shl(code, first_bits));
-      const auto fits = hn::Lt(both_bits, hn::Set(d, 32 - kPairBits + 1));
-      const auto pair = hn::Or(hn::ShiftLeft<kPairBits>(both), both_bits);
+      const auto fits = hn::Lt(both_bits, hn::Set(d, 24 + 1));
+      const auto pair = hn::Or(hn::ShiftLeft<8>(both), both_bits);
       hn::StoreU(hn::IfThenElse(fits, pair, hn::Set(d, kLongPair)), d, pairs.data() + 256 * second + first);
     }
   }
@@ -188,14 +190,10 @@ class LiteralPacker {
   }
 
  private:
-  HWY_INLINE Joined one(const std::uint8_t* byte) const {
-    const std::uint32_t entry = table_[*byte];
-    return {entry >> 8, entry & 255};
-  }
+  HWY_INLINE Joined one(const std::uint8_t* byte) const { return joined_of(table_[*byte]); }
   // Returns no bits for i >= count.
   HWY_INLINE Joined one_of(const std::uint8_t* bytes, std::size_t i, std::size_t count) const {
-    const std::uint32_t entry = table_[bytes[i]] & (i < count ? ~0U : 0U);
-    return {entry >> 8, entry & 255};
+    return joined_of(table_[bytes[i]] & (i < count ? ~0U : 0U));
   }
   HWY_INLINE Joined four(const std::uint8_t* bytes) const {
     return join(join(one(bytes), one(bytes + 1)), join(one(bytes + 2), one(bytes + 3)));
@@ -203,14 +201,15 @@ class LiteralPacker {
   HWY_INLINE Joined pair(const std::uint8_t* bytes) const {
     std::uint16_t both;
     std::memcpy(&both, bytes, sizeof(both));
-    const std::uint32_t entry = (*pairs_)[both];
-    return {entry >> kPairBits, entry & ((1U << kPairBits) - 1)};
+    return joined_of((*pairs_)[both]);
   }
-  HWY_INLINE static void put(Joined joined, BitPacker& packer) { packer.put_now(joined.code, joined.bits); }
+  HWY_INLINE static void put(Joined joined, BitPacker& packer) {
+    packer.put_now(joined.code, joined.bits & 255);
+  }
   // `all`: the codes of the eight bytes joined, valid if they fit into one put().
   HWY_INLINE void put_eight(Joined all, const std::uint8_t* bytes, BitPacker& packer) const {
-    static_assert(kLongPair > BitPacker::kMaxAtOnce);
-    if (HWY_LIKELY(all.bits <= BitPacker::kMaxAtOnce)) return put(all, packer);
+    static_assert(kLongPair > BitPacker::kMaxAtOnce && 4 * kLongPair < 256);
+    if (HWY_LIKELY((all.bits & 255) <= BitPacker::kMaxAtOnce)) return put(all, packer);
     for (std::size_t i = 0; i < 8; i += 2) put(join(one(bytes + i), one(bytes + i + 1)), packer);
   }
 
