@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes docs/operators.jpg: a sheet of operators, each with the images before and after, by --montage. From a
 photograph, makes docs/photograph.jpg, it and the result of README's first command, and docs/report.jpg, the HTML report
-of another run. From the page of imgpipe bench --stage gray --html LAB, made on a machine with a GPU, makes docs/lab.jpg.
-Both pages need Chromium.
+of another run. From LAB, the page of imgpipe bench --stage gray --html LAB on a machine with a GPU, makes docs/lab.jpg.
+The pages need Chromium.
 
     picture.py IMGPIPE [PHOTOGRAPH [LAB]]
 
