@@ -2,7 +2,7 @@
 """Makes docs/operators.jpg: a sheet of operators, each with the images before and after, by --montage. From a
 photograph, makes docs/photograph.jpg, it and the result of README's first command, and docs/report.jpg, the HTML report
 of another run. From LAB, the page of imgpipe bench --stage gray --html LAB on a machine with a GPU, makes docs/lab.jpg.
-The pages need Chromium.
+Drawing the pages needs Chromium.
 
     picture.py IMGPIPE [PHOTOGRAPH [LAB]]
 

@@ -88,7 +88,7 @@ struct Frame {
 template <class Byte, class Where>
 [[nodiscard]] Frame<Byte, Where> as_one_plane(Frame<Byte, Where> frame) {
   View<Byte, Where>& plane = frame.planes[0];
-  plane.width = plane.width * plane.channels;
+  plane.width *= plane.channels;
   plane.channels = 1;
   frame.type.width *= frame.type.channels();
   frame.type.color_channels = 1;

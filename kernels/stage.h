@@ -79,9 +79,9 @@ struct Stage {
   // Whether a row's result depends on its number in the image, which devices get as StageCall::in_top. Other
   // stages treat any range of rows as a separate image, except within the reach of needs().
   bool by_row = false;
-  // Whether all colour samples are mapped alike, each independently. Such a step also accepts an interleaved
-  // frame without alpha, as one plane (is_one_plane()). nullptr: false.
-  bool (*maps_samples)(const Parameters&) = nullptr;
+  // Whether all colour samples are mapped alike, each independently, unless the step reads counts or a second
+  // image. Such a step also accepts an interleaved frame without alpha, as one plane (is_one_plane()).
+  bool maps_samples = false;
 
   // Returns why the values are invalid together; empty: they are valid. nullptr: always valid.
   std::string_view (*problem)(const Parameters&) = nullptr;

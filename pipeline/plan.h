@@ -71,7 +71,7 @@ struct Plan {
 //   - inserts the step that completes another one (Stage::followed_by), as pad* after resize:fit=contain;
 //   - inserts hist* before a step that reads a histogram of a frame not counted yet;
 //   - inserts split* and merge* where a stage, or the output file, needs the other layout; stages that move
-//     whole pixels accept both, and those that map samples (Stage::maps_samples) both without alpha;
+//     whole pixels accept both, those that map samples (Stage::maps_samples) without alpha;
 //   - inserts depth:8* at the end, before merge*, if the result has more than `max_bits` (8 or 16) bits per
 //     sample; if `max_bits` is 0, the output stores only floats, so depth:float* is inserted after integers.
 //     Floats and tensors are unchanged.

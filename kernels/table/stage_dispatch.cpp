@@ -82,8 +82,8 @@ bool needs_all_rows(const Stage& stage, const Parameters& parameters) {
 }
 
 bool is_one_plane(const Stage& stage, const FrameType& in, const Parameters& parameters) {
-  return in.layout == Layout::interleaved && !in.alpha && stage.maps_samples != nullptr &&
-         stage.maps_samples(parameters);
+  return in.layout == Layout::interleaved && !in.alpha && stage.maps_samples &&
+         !reads_counts(stage, parameters) && parameters.image == nullptr;
 }
 
 FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {

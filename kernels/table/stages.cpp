@@ -133,19 +133,6 @@ constexpr std::array kArithmeticKernels =
                    IMGPIPE_ON_CUDA((kByOperand<arithmetic16_cuda<Op>, gamma16_cuda, Device, CudaLaunch>))>,
           kKernels<kFloats, arithmetic_f32_reference<Op>, arithmetic_f32_cpu<Op>,
                    IMGPIPE_ON_CUDA(arithmetic_f32_cuda<Op>)>>;
-// needs_all_rows of rotate and clahe, maps_samples of stages with one table or function for all planes.
-constexpr bool always(const Parameters&) {
-  return true;
-}
-
-// maps_samples of arithmetic and threshold.
-constexpr bool takes_number(const Parameters& parameters) {
-  return parameters.image == nullptr;
-}
-bool takes_threshold(const Parameters& parameters) {
-  return !threshold_reads_counts(parameters);
-}
-
 template <Arithmetic Op>
 constexpr Stage arithmetic(std::string_view name, std::string_view summary,
                            std::span<const Parameter> parameters = kArithmeticParameters,
@@ -155,10 +142,15 @@ constexpr Stage arithmetic(std::string_view name, std::string_view summary,
           .parameters = parameters,
           .ports = {.in = kColorAndOperand<Op>},
           .by_row = true,
-          .maps_samples = takes_number,
+          .maps_samples = true,
           .problem = problem,
           .skip_reason = arithmetic_skip_reason<Op>,
           .kernels = kArithmeticKernels<Op>};
+}
+
+// needs_all_rows of rotate and clahe.
+constexpr bool always(const Parameters&) {
+  return true;
 }
 
 // fit=contain resizes to a size within the canvas.
@@ -220,18 +212,18 @@ constexpr std::array kStages{
           .summary = "black and white by a threshold",
           .parameters = kThresholdParameters,
           .ports = {.in = kColorAndCounted<kOtsuValues, threshold_reads_counts>},
-          .maps_samples = takes_threshold,
+          .maps_samples = true,
           .infer = threshold_infer,
           .kernels = IMGPIPE_KERNELS_16(kSame, threshold)},
     Stage{.name = "invert",
           .summary = "negative",
-          .maps_samples = always,
+          .maps_samples = true,
           .kernels = kBoth<IMGPIPE_KERNELS(kSame, invert), IMGPIPE_KERNELS_F32(invert)>},
     Stage{.name = "gamma",
           .summary = "gamma correction",
           .parameters = kGammaParameters,
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, gamma_table>>},
-          .maps_samples = always,
+          .maps_samples = true,
           .skip_reason = gamma_skip_reason,
           .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, gamma), IMGPIPE_KERNELS_F32(gamma)>},
     // The integer functions are gamma's, with another table.
@@ -239,7 +231,7 @@ constexpr std::array kStages{
           .summary = "stretch of a given range",
           .parameters = kLevelsParameters,
           .ports = {.in = kColorAndTable<kConstant<levels_table_bytes, levels_table>>},
-          .maps_samples = always,
+          .maps_samples = true,
           .problem = levels_problem,
           .skip_reason = levels_skip_reason,
           .infer = levels_infer,
@@ -391,14 +383,14 @@ constexpr std::array kStages{
           .summary = "highest bits of each sample",
           .parameters = kPosterizeParameters,
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, posterize_table>>},
-          .maps_samples = always,
+          .maps_samples = true,
           .skip_reason = posterize_skip_reason,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
     Stage{.name = "brightness",
           .summary = "samples times a factor, as Pillow",
           .parameters = kBrightnessParameters,
           .ports = {.in = kColorAndTable<kConstant<gamma_table_bytes, brightness_table>>},
-          .maps_samples = always,
+          .maps_samples = true,
           .skip_reason = brightness_skip_reason,
           .kernels = IMGPIPE_KERNELS_16(kSame, gamma)},
     Stage{.name = "saturation",

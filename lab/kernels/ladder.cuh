@@ -1,6 +1,7 @@
 // Assigns pixels to threads, for any grid, and launches the kernels of the ladders.
 #pragma once
 
+#include "kernels/hist/hist.h"
 #include "kernels/shared/device_rows.cuh"
 #include "lab/kernels/stage_variant.h"
 
@@ -168,13 +169,6 @@ CudaStatus launch_pixels(void (*kernel)(SourceOf<T>, TargetOf<T>, Parameters...)
   kernel<<<grid.blocks, grid.threads, grid.shared_bytes, launch.stream>>>(call.in.plane<T>(0),
                                                                           call.out.plane<T>(0), arguments...);
   return cudaGetLastError();
-}
-
-inline CudaStatus clear_histogram(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return cudaMemsetAsync(call.histogram.data, 0,
-                         static_cast<std::size_t>(call.in.type.color_channels) *
-                             static_cast<std::size_t>(call.histogram.stride) * sizeof(std::uint64_t),
-                         launch.stream);
 }
 
 // Clears the counters and launches kernel(in, counters).

@@ -56,7 +56,7 @@ bool is_alike(std::string_view step) {
 Lists random_lists(Random& random, const Shape& shape) {
   static const std::vector<const Stage*> maps = [] {
     std::vector<const Stage*> some = selectable_stages();
-    std::erase_if(some, [](const Stage* stage) { return stage->maps_samples == nullptr; });
+    std::erase_if(some, [](const Stage* stage) { return !stage->maps_samples; });
     return some;
   }();
   Lists lists{std::string(kNoStages), std::string(kNoStages)};

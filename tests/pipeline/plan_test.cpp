@@ -177,7 +177,7 @@ TEST(Plan, MovedPixelsKeepTheirLayout) {
   EXPECT_EQ(make_plan(parse_stages("crop:3x2+5+2"), kRgb).output, (Shape{3, 2, 3}));
 }
 
-// Stages that map all samples alike accept interleaved pixels without alpha, which would bypass them.
+// Stages that map all samples alike process interleaved pixels unless there is alpha, which must bypass them.
 TEST(Plan, MappedSamplesStayInterleaved) {
   for (const char* step : {"invert", "gamma:2.2", "levels:9:99", "threshold:9", "posterize:3",
                            "brightness:1.5", "add:3", "max:9"}) {

@@ -139,7 +139,9 @@ HWY_INLINE Joined join(Joined first, Joined second) {
   return {first.code | second.code << (first.bits & 63), first.bits + second.bits};
 }
 
-// The entry of a pair whose two codes exceed 24 bits. Entries are like those of PackTable.
+// The entry of a pair whose codes have more bits together, too many for any put(). Entries have the layout of
+// PackTable.
+constexpr std::uint32_t kMaxPairBits = 24;
 constexpr std::uint32_t kLongPair = 63;
 
 // In the index of an entry, the second literal is the high byte. Entries for literals that do not occur are
@@ -156,7 +158,7 @@ void fill_pairs(const PackTable& table, PairTable& pairs) {
       const auto first_bits = hn::And(entry, byte);
       const auto both_bits = hn::Add(first_bits, bits);
       const auto both = hn::Or(hn::ShiftRight<8>(entry), hn::Shl(code, first_bits));
-      const auto fits = hn::Lt(both_bits, hn::Set(d, 24 + 1));
+      const auto fits = hn::Lt(both_bits, hn::Set(d, kMaxPairBits + 1));
       const auto pair = hn::Or(hn::ShiftLeft<8>(both), both_bits);
       hn::StoreU(hn::IfThenElse(fits, pair, hn::Set(d, kLongPair)), d, pairs.data() + 256 * second + first);
     }
