@@ -17,7 +17,7 @@ namespace {
 
 std::string labels(std::string_view stages, const Shape& input) {
   std::string text;
-  for (const Step& step : make_plan(parse_stages(stages), input).steps)
+  for (const Step& step : make_plan(steps_for(stages, input), input).steps)
     text += (text.empty() ? "" : " ") + step.label;
   return text;
 }
@@ -193,6 +193,7 @@ TEST(Plan, MappedSamplesStayInterleaved) {
             "invert split* smooth gamma:2 crop:2x2 threshold:9 merge*");
   EXPECT_EQ(labels("threshold:otsu", kRgb), "split* hist* threshold merge*");
   EXPECT_EQ(labels("whitebalance:1:2:3", kRgb), "split* whitebalance:1:2:3 merge*");
+  EXPECT_EQ(labels("add:same", kRgb), "split* add:same merge*");
 }
 
 std::string refusal(std::string_view stages, const Shape& input) {
