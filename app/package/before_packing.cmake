@@ -10,6 +10,13 @@ foreach(program IN LISTS programs)
   imgpipe_sbom(${program} ${name} ${CPACK_IMGPIPE_VERSION} ${prefix}/share/doc/${name}/${name}.cdx.json)
 endforeach()
 
+# CMake strips no static libraries. nvcc's objects hold the names of its temporary files, which differ in every build.
+file(GLOB_RECURSE libraries ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*.a)
+if(libraries)
+  find_program(STRIP strip REQUIRED)
+  execute_process(COMMAND ${STRIP} --strip-debug ${libraries} COMMAND_ERROR_IS_FATAL ANY)
+endif()
+
 # Make permissions independent of the umask of the checkout or of cpack.
 execute_process(COMMAND chmod -R u=rwX,go=rX ${CPACK_TEMPORARY_INSTALL_DIRECTORY} COMMAND_ERROR_IS_FATAL ANY)
 # Debian policy 12.1 requires compressed man pages in a .deb.
