@@ -14,9 +14,10 @@ bool is_contrast(const Operation& operation) {
   return operation.stage->name == "contrast";
 }
 
-bool needs_only_extremes(const Plan& plan, const Operation& counting) {
-  if (!makes_counts(*counting.stage) || is_float(counting.in.sample) || !counting.label.ends_with('*'))
-    return false;
+bool needs_only_extremes(const Plan& plan, const Operation& counting, CountsFor readers) {
+  if (!makes_counts(*counting.stage) || is_float(counting.in.sample)) return false;
+  if (readers == CountsFor::caller) return false;
+  if (readers == CountsFor::timing && !counting.label.ends_with('*')) return false;
   return std::ranges::all_of(plan.operations, [&](const Operation& one) {
     if (!one.counted_by || plan.operations[*one.counted_by].label != counting.label) return true;
     if (!is_contrast(one)) return false;

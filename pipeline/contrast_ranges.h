@@ -26,9 +26,9 @@ struct ContrastRange {
 [[nodiscard]] std::string no_range_text(const ContrastRange& range);
 
 [[nodiscard]] bool is_contrast(const Operation& operation);
-// Whether the planner inserted the operation to count for steps that need only the least and the greatest
-// sample: contrast without clipping.
-[[nodiscard]] bool needs_only_extremes(const Plan& plan, const Operation& counting);
+// Whether only the least and the greatest sample of the operation's counts are needed: only by contrast
+// without clipping, and if `readers` is `timing`, only if the planner inserted the operation.
+[[nodiscard]] bool needs_only_extremes(const Plan& plan, const Operation& counting, CountsFor readers);
 
 // Returns one range per contrast step, or one per plane (contrast:stretch=each), in the order of the steps.
 // `outcome` must have no error.

@@ -23,6 +23,14 @@ namespace imgpipe {
 // job.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
 
+// Who reads the counts of steps. Where a step needs only the least and the greatest sample
+// (needs_only_extremes()), the counts may be those of these two alone.
+enum class CountsFor {
+  caller,  // complete counts are returned
+  timing,  // steps that the caller named count completely, because it shows their time
+  steps,
+};
+
 struct Job {
   std::unique_ptr<Reader> reader;  // its header().shape is plan.input
   // The reader's image, if the caller has it in memory: engines of the host read it there. It must stay
@@ -36,9 +44,7 @@ struct Job {
   int repeat = 0;             // 0: run once; N: a warm-up pass, then N passes over the same input
   bool keep_source = false;   // return the decoded image
   bool keep_outputs = false;  // return every step's output
-  // Return all counts. If false, counts of which steps need only the least and the greatest sample may be
-  // those of these two alone (needs_only_extremes()).
-  bool keep_counts = true;
+  CountsFor counts_for = CountsFor::caller;
   // Return the last result. If false and there is a writer, the result need not exist as a whole.
   bool keep_pixels = true;
   std::optional<MemoryNeed> need;  // the result of memory_need(), if already computed

@@ -56,7 +56,7 @@ Job job_for(const ConstHostView& image, const Plan& plan, Timeline timeline) {
   Job job;
   job.reader = make_memory_reader(image);
   job.source = image;
-  job.keep_counts = false;
+  job.counts_for = CountsFor::timing;
   job.plan = plan;
   job.timeline = std::move(timeline);
   return job;

@@ -201,7 +201,7 @@ class BandPass {
         },
         [&](ValueId value, int plane) { return memory_.target_of(slot, value, plane, out); });
     const Band band{out.first, out.end, in.first, out.first};
-    const bool only_extremes = !job_.keep_counts && needs_only_extremes(plan_.plan, node);
+    const bool only_extremes = needs_only_extremes(plan_.plan, node, job_.counts_for);
     memory_.timed(slot, plan_.plan.steps[node.step].label, SpanKind::kernel,
                   bands_.bytes_moved(node, slot.band),
                   [&] { only_extremes ? hist_extremes_cpu(call, band) : run_cpu(*node.stage, call, band); });

@@ -31,7 +31,7 @@ struct ChainJob {
   // The values that the chain shares with earlier and later ones. The chain overwrites its counts.
   WholeBuffers& whole;
   Timeline& timeline;
-  bool keep_counts = true;  // as in Job
+  CountsFor counts_for = CountsFor::caller;  // as in Job
   int pass = 0;
   BandDevice* device = nullptr;  // if set, runs the nodes instead of the threads
   std::pmr::memory_resource* memory = std::pmr::new_delete_resource();  // of the bands' rows

@@ -206,7 +206,7 @@ class ChainedRun {
                .sink = job_.sink,
                .whole = whole_,
                .timeline = outcome_.timeline,
-               .keep_counts = job_.keep_counts,
+               .counts_for = job_.counts_for,
                .pass = pass,
                .device = device_,
                .memory = memory_},

@@ -246,7 +246,8 @@ class Batch::Work {
   void run_on_host(EntryPointer& entry, Engine& engine) {
     entry->result.device = engine.implementation();
     Job job;
-    job.keep_counts = job.keep_pixels = false;
+    job.counts_for = settings_.keep_spans ? CountsFor::timing : CountsFor::steps;
+    job.keep_pixels = false;
     job.need = entry->host_need;
     (void)entry->job->run(engine, std::move(job));
     keep_warnings(*entry);

@@ -112,20 +112,26 @@ TEST(Runner, FindsTheRangesOfContrast) {
 // Counts that the caller may see are complete.
 TEST(Runner, KeepsCountsOnRequest) {
   const Image image = noise({61, 37, 1});
-  const std::vector<std::tuple<const char*, bool, bool>> cases{{"contrast", true, true},
-                                                               {"contrast:1", false, true},
-                                                               {"hist,contrast", false, true},
-                                                               {"contrast", false, false}};
-  for (const auto& [stages, keep, complete] : cases) {
+  using enum CountsFor;
+  const std::vector<std::tuple<const char*, CountsFor, bool>> cases{{"contrast", caller, true},
+                                                                    {"contrast", timing, false},
+                                                                    {"contrast", steps, false},
+                                                                    {"contrast:1", steps, true},
+                                                                    {"equalize", steps, true},
+                                                                    {"hist,contrast", caller, true},
+                                                                    {"hist,contrast", timing, true},
+                                                                    {"hist,contrast", steps, false},
+                                                                    {"hist,contrast,equalize", steps, true}};
+  for (const auto& [stages, readers, complete] : cases) {
     Job job;
     job.reader = make_memory_reader(image.untyped_view());
     job.plan = make_plan(parse_stages(stages), image.shape());
-    job.keep_counts = keep;
+    job.counts_for = readers;
     const Outcome outcome = make_cpu_engine(1)->run(std::move(job));
     ASSERT_FALSE(outcome.error);
     const std::vector<std::uint64_t>& counts = outcome.histograms.front();
     const auto total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-    EXPECT_EQ(total == 61 * 37, complete) << stages << " " << keep << ": " << total;
+    EXPECT_EQ(total == 61 * 37, complete) << stages << ": " << total;
   }
 }
 
