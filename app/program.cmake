@@ -34,6 +34,13 @@ add_executable(imgpipe app/main.cpp images/simd_detection.cpp)
 target_link_libraries(imgpipe PRIVATE imgpipe_app hwy::hwy)
 # Omits shared libraries of which the program needs nothing.
 target_link_options(imgpipe PRIVATE -Wl,--as-needed)
+# Resolving the symbols of a shared libstdc++ takes a quarter of a start's instructions. Libraries that are loaded late
+# may load it; they have C interfaces, and no exception passes through them. Sanitizers need the shared library.
+include(CheckLinkerFlag)
+check_linker_flag(CXX "-static-libstdc++;-static-libgcc" imgpipe_static_runtime)
+if(imgpipe_static_runtime AND NOT IMGPIPE_SANITIZE)
+  target_link_options(imgpipe PRIVATE -static-libstdc++ -static-libgcc)
+endif()
 # The directory of imgpipe-bench for `imgpipe bench`, unless it is next to imgpipe.
 set(imgpipe_libexec_directory ${CMAKE_INSTALL_LIBEXECDIR}/imgpipe)
 file(RELATIVE_PATH imgpipe_libexec_from_bin ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBEXECDIR}/imgpipe)

@@ -72,7 +72,8 @@ std::vector<std::string> spelled_flags(const OptionRow& row) {
 }
 
 std::string option_name(const OptionRow& row) {
-  return spelled_flags(row)[option_letter(row) == 0 ? 0 : 1].substr(2);
+  const std::string_view names = std::string_view(row.flags).substr(option_letter(row) == 0 ? 0 : 2);
+  return std::string(names.substr(0, names.find(',')));
 }
 
 char option_letter(const OptionRow& row) {

@@ -1,9 +1,11 @@
 # Writes an SBOM of a program, CycloneDX 1.6, from what it links and was compiled with: Debian packages of its shared
-# libraries, of those that it loads when an image needs them, and of its header-only libraries; and CUDA's runtime.
+# libraries, of those that it loads when an image needs them, of its header-only libraries, and of a static libstdc++;
+# and CUDA's runtime.
 #
 #   include(sbom.cmake) and imgpipe_sbom(PROGRAM NAME VERSION OUTPUT)
 #
-# Uses CPACK_IMGPIPE_MULTIARCH (x86_64-linux-gnu), _LATE_FILES (sonames), _HEADERS (paths) and _CUDA (its version).
+# Uses CPACK_IMGPIPE_MULTIARCH (x86_64-linux-gnu), _LATE_FILES (sonames), _HEADERS and _STATIC_RUNTIME (paths) and _CUDA
+# (its version).
 # Without dpkg-query it writes nothing.
 function(imgpipe_sbom program name version output)
   find_program(DPKG_QUERY dpkg-query)
@@ -16,6 +18,9 @@ function(imgpipe_sbom program name version output)
   string(REGEX MATCHALL "NEEDED[^\n]*/[^/\n]+/" needed "${dynamic}")
   list(TRANSFORM needed REPLACE "^.*/([^/]+)/$" "*/${CPACK_IMGPIPE_MULTIARCH}/\\1")
   set(files ${needed} ${CPACK_IMGPIPE_HEADERS})
+  if(NOT needed MATCHES "/libstdc\\+\\+")
+    list(APPEND files ${CPACK_IMGPIPE_STATIC_RUNTIME})
+  endif()
   foreach(file IN LISTS CPACK_IMGPIPE_LATE_FILES)
     list(APPEND files "*/${CPACK_IMGPIPE_MULTIARCH}/${file}")
   endforeach()

@@ -134,7 +134,7 @@ bool is_equal(Bytes file, int scale) {
 
 bool check(Sampling sampling, int scale) {
   try {
-    const auto buffer = std::make_unique<FileBuffer>();
+    const auto buffer = std::make_unique_for_overwrite<FileBuffer>();
     for (const Content content : {Content::noise, Content::extreme}) {
       const Bytes file = encoded(sampling, content, *buffer);
       if (file.empty() || !is_equal(file, scale)) return false;

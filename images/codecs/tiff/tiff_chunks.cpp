@@ -6,12 +6,11 @@
 #include <new>
 #include <utility>
 
-#include <zstd.h>
-
 #include "images/codecs/png/inflate.h"
 #include "images/codecs/tiff/packbits.h"
 #include "images/codecs/tiff/tiff_directory.h"
 #include "images/codecs/tiff/tiff_library.h"
+#include "images/codecs/tiff/zstd_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -52,7 +51,7 @@ bool inflates_whole(ZlibInflater& inflater, Bytes data, std::span<std::byte> out
 }
 
 struct FreeZstd {
-  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+  void operator()(ZSTD_DCtx* context) const { late_zstd::ZSTD_freeDCtx(context); }
 };
 
 }  // namespace
@@ -248,11 +247,12 @@ void TiffChunks::read_to_stream_end(ZlibInflater& inflater, Bytes data) {
 
 // Decompresses in one step, so that zstd needs no window besides `out`.
 std::size_t TiffChunks::unpack_zstd(Bytes data, std::span<std::byte> out) {
-  if (!unpackers_->zstd) unpackers_->zstd.reset(ZSTD_createDCtx());
+  if (!unpackers_->zstd) unpackers_->zstd.reset(late_zstd::ZSTD_createDCtx());
   if (!unpackers_->zstd) throw std::bad_alloc();
-  const std::size_t made =
-      ZSTD_decompressDCtx(unpackers_->zstd.get(), out.data(), out.size(), data.data(), data.size());
-  if (ZSTD_isError(made) != 0) fail_tiff(std::string("zstd: ") + ZSTD_getErrorName(made));
+  const std::size_t made = late_zstd::ZSTD_decompressDCtx(unpackers_->zstd.get(), out.data(), out.size(),
+                                                          data.data(), data.size());
+  if (late_zstd::ZSTD_isError(made) != 0)
+    fail_tiff(std::string("zstd: ") + late_zstd::ZSTD_getErrorName(made));
   return made;
 }
 

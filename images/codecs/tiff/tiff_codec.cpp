@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include <zstd.h>
-
 #include "images/codecs/mark.h"
 #include "images/codecs/tiff/tiff_library.h"
+#include "images/codecs/tiff/zstd_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -56,7 +55,7 @@ Mark find_tiff_mark(Bytes beginning) {
 }
 
 std::vector<std::string> tiff_libraries() {
-  return {libtiff_version(), std::string("zstd ") + ZSTD_versionString()};
+  return {libtiff_version(), std::string("zstd ") + late_zstd::ZSTD_versionString()};
 }
 
 }  // namespace imgpipe

@@ -3,13 +3,12 @@
 #include <cstring>
 #include <optional>
 
-#include <zstd.h>
-
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/tiff/lzw.h"
 #include "images/codecs/tiff/packbits.h"
 #include "images/codecs/tiff/tiff_predictor.h"
+#include "images/codecs/tiff/zstd_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -34,7 +33,9 @@ struct TiffPacker::Libraries {
   ZSTD_CCtx* zstd = nullptr;
 
   Libraries() = default;
-  ~Libraries() { ZSTD_freeCCtx(zstd); }
+  ~Libraries() {
+    if (zstd != nullptr) late_zstd::ZSTD_freeCCtx(zstd);
+  }
   Libraries(const Libraries&) = delete;
   Libraries& operator=(const Libraries&) = delete;
 };
@@ -43,7 +44,7 @@ TiffPacker::TiffPacker(TiffPacking packing, int level)
     : packing_(packing), level_(level), libraries_(std::make_unique<Libraries>()) {
   if (packing == TiffPacking::deflate) libraries_->deflater.emplace(level);
   if (packing != TiffPacking::zstd) return;
-  libraries_->zstd = ZSTD_createCCtx();
+  libraries_->zstd = late_zstd::ZSTD_createCCtx();
   if (libraries_->zstd == nullptr) throw Error(ErrorKind::memory, "not enough memory to compress");
 }
 
@@ -63,7 +64,8 @@ std::int64_t TiffPacker::max_bytes(TiffPacking packing, std::int64_t rows, std::
     case TiffPacking::packbits:
       return rows * static_cast<std::int64_t>(max_packbits_bytes(static_cast<std::size_t>(row_bytes)));
     case TiffPacking::zstd:
-      return static_cast<std::int64_t>(ZSTD_compressBound(static_cast<std::size_t>(rows * row_bytes)));
+      return static_cast<std::int64_t>(
+          late_zstd::ZSTD_compressBound(static_cast<std::size_t>(rows * row_bytes)));
     case TiffPacking::lzw:
       return max_lzw_bytes(rows * row_bytes);
     default:
@@ -113,10 +115,10 @@ std::vector<std::byte> TiffPacker::pack(ConstHostView pixels, std::int64_t width
       break;
     }
     case TiffPacking::zstd: {
-      packed.resize(ZSTD_compressBound(raw_.size()));
-      const std::size_t made = ZSTD_compressCCtx(libraries_->zstd, packed.data(), packed.size(), raw_.data(),
-                                                 raw_.size(), kZstdLevel);
-      if (ZSTD_isError(made) != 0) throw Error(ErrorKind::memory, "zstd could not compress");
+      packed.resize(late_zstd::ZSTD_compressBound(raw_.size()));
+      const std::size_t made = late_zstd::ZSTD_compressCCtx(libraries_->zstd, packed.data(), packed.size(),
+                                                            raw_.data(), raw_.size(), kZstdLevel);
+      if (late_zstd::ZSTD_isError(made) != 0) throw Error(ErrorKind::memory, "zstd could not compress");
       packed.resize(made);
       packed.shrink_to_fit();
       break;

@@ -3,11 +3,10 @@
 #include <string>
 #include <string_view>
 
-#include <webp/decode.h>
-
 #include "images/codecs/mark.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/webp/webp_container.h"
+#include "images/codecs/webp/webp_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -79,7 +78,7 @@ Mark find_webp_mark(Bytes beginning) {
 }
 
 std::vector<std::string> webp_libraries() {
-  const int version = WebPGetDecoderVersion();
+  const int version = late_webp::WebPGetDecoderVersion();
   return {"libwebp " + std::to_string(version >> 16) + "." + std::to_string(version >> 8 & 0xFF) + "." +
           std::to_string(version & 0xFF)};
 }

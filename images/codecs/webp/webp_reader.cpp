@@ -9,14 +9,13 @@
 #include <string>
 #include <utility>
 
-#include <webp/decode.h>
-
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/icc.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/webp/lossless_codes.h"
 #include "images/codecs/webp/webp_codec.h"
 #include "images/codecs/webp/webp_container.h"
+#include "images/codecs/webp/webp_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -134,7 +133,7 @@ class WebpReader final : public WholeImageReader {
         std::fill_n(whole.row(y), whole.row_samples(), Sample8{0});
     }
     WebPDecoderConfig config;
-    if (WebPInitDecoderConfig(&config) == 0)
+    if (late_webp::WebPInitDecoderConfigInternal(&config, WEBP_DECODER_ABI_VERSION) == 0)
       throw Error(ErrorKind::usage, "WebP: the libwebp version differs from the one imgpipe was built with");
     HostPlane frame_view = whole.rows(picture_.y, picture_.height);
     frame_view.data += picture_.x * whole.channels;
@@ -145,7 +144,7 @@ class WebpReader final : public WholeImageReader {
     config.output.u.RGBA.stride = static_cast<int>(frame_view.stride);
     config.output.u.RGBA.size =
         static_cast<std::size_t>(frame_view.stride * (frame_view.height - 1) + frame_view.row_samples());
-    const VP8StatusCode status = WebPDecode(data(), picture_.data.size(), &config);
+    const VP8StatusCode status = late_webp::WebPDecode(data(), picture_.data.size(), &config);
     if (status == VP8_STATUS_OK) return;
     check(status);
     check_library_memory(picture_bytes_);  // libwebp reports alpha or codes that lack memory as damaged
@@ -167,11 +166,11 @@ class WebpReader final : public WholeImageReader {
   // --lenient: decodes the rows that it can, and makes the rest mid-grey.
   void recover(WebPDecoderConfig& config, HostPlane frame_view) const {
     int made = 0;
-    WebPIDecoder* decoder = WebPIDecode(nullptr, 0, &config);
+    WebPIDecoder* decoder = late_webp::WebPIDecode(nullptr, 0, &config);
     if (decoder == nullptr) throw Error(ErrorKind::memory, "not enough memory");
-    const VP8StatusCode status = WebPIUpdate(decoder, data(), picture_.data.size());
-    (void)WebPIDecGetRGB(decoder, &made, nullptr, nullptr, nullptr);
-    WebPIDelete(decoder);
+    const VP8StatusCode status = late_webp::WebPIUpdate(decoder, data(), picture_.data.size());
+    (void)late_webp::WebPIDecGetRGB(decoder, &made, nullptr, nullptr, nullptr);
+    late_webp::WebPIDelete(decoder);
     check(status);
     for (std::int64_t y = made; y < frame_view.height; ++y)
       fill_missing(frame_view.row(y), frame_view.width, frame_view.channels);

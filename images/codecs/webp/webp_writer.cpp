@@ -7,12 +7,11 @@
 #include <new>
 #include <utility>
 
-#include <webp/encode.h>
-
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/metadata/metadata.h"
 #include "images/codecs/sniff.h"
 #include "images/codecs/webp/webp_codec.h"
+#include "images/codecs/webp/webp_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
@@ -107,9 +106,10 @@ class WebpFileBuilder {
 class WebpWriter final : public Writer {
  public:
   WebpWriter(Shape shape, const EncodeOptions& options) : shape_(shape), options_(options) {
-    if (WebPPictureInit(&picture_) == 0 || !configure()) fail_usage("libwebp rejected the encoder settings");
+    if (late_webp::WebPPictureInitInternal(&picture_, WEBP_ENCODER_ABI_VERSION) == 0 || !configure())
+      fail_usage("libwebp rejected the encoder settings");
   }
-  ~WebpWriter() override { WebPPictureFree(&picture_); }
+  ~WebpWriter() override { late_webp::WebPPictureFree(&picture_); }
   WebpWriter(const WebpWriter&) = delete;
   WebpWriter& operator=(const WebpWriter&) = delete;
 
@@ -137,9 +137,9 @@ class WebpWriter final : public Writer {
     WebpFileBuilder chunks;
     picture_.writer = WebpFileBuilder::take;
     picture_.custom_ptr = &chunks;
-    const bool encoded = WebPEncode(&config_, &picture_) != 0;
+    const bool encoded = late_webp::WebPEncode(&config_, &picture_) != 0;
     const WebPEncodingError error = picture_.error_code;
-    WebPPictureFree(&picture_);
+    late_webp::WebPPictureFree(&picture_);
     if (!encoded) fail(error);
     return chunks.finish(shape_, options_.mark, options_.metadata ? *options_.metadata : Metadata());
   }
@@ -168,22 +168,25 @@ class WebpWriter final : public Writer {
   [[nodiscard]] bool lossless() const { return options_.webp == WebpCoding::lossless; }
 
   bool configure() {
-    if (WebPConfigInit(&config_) == 0) return false;
+    constexpr float kDefaultQuality = 75;  // of WebPConfigInit()
+    if (late_webp::WebPConfigInitInternal(&config_, WEBP_PRESET_DEFAULT, kDefaultQuality,
+                                          WEBP_ENCODER_ABI_VERSION) == 0)
+      return false;
     if (lossless()) {
-      if (WebPConfigLosslessPreset(&config_, options_.webp_level) == 0) return false;
+      if (late_webp::WebPConfigLosslessPreset(&config_, options_.webp_level) == 0) return false;
     } else {
       config_.quality = static_cast<float>(options_.quality);
       config_.method = method();
     }
     config_.exact = 1;
-    return WebPValidateConfig(&config_) != 0;
+    return late_webp::WebPValidateConfig(&config_) != 0;
   }
 
   void allocate() {
     picture_.use_argb = 1;
     picture_.width = static_cast<int>(shape_.width);
     picture_.height = static_cast<int>(shape_.height);
-    if (WebPPictureAlloc(&picture_) == 0) fail(picture_.error_code);
+    if (late_webp::WebPPictureAlloc(&picture_) == 0) fail(picture_.error_code);
   }
 
   void take_row(const Sample8* in, std::int64_t y) {
