@@ -310,9 +310,8 @@ const Fusion* find_fusion(std::span<const Operation> operations, bool decoding) 
 
 bool begins_with_gray(const Plan& plan) {
   if (plan.steps.empty() || plan.parts(0).size() > 1) return false;
-  const Operation& first = plan.operations.front();
   const auto reads_decoded = [](const Operation& operation) { return !operation.reads; };
-  return first.stage->name == "gray" && first.in.sample == Sample::u8 && !first.in.alpha &&
+  return plan.operations.front().stage->name == "gray" &&
          std::ranges::count_if(plan.operations, reads_decoded) == 1 &&
          std::ranges::all_of(plan.results, [](const auto& result) { return result.has_value(); });
 }

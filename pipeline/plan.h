@@ -98,7 +98,7 @@ struct Plan {
 // searches only the decoder's rows, otherwise only the others.
 [[nodiscard]] const Fusion* find_fusion(std::span<const Operation> operations, bool decoding);
 
-// Returns whether the plan begins with gray of 8-bit RGB, and nothing else uses the decoded image.
+// Returns whether the plan begins with gray, and nothing else uses the decoded image.
 [[nodiscard]] bool begins_with_gray(const Plan& plan);
 
 // Returns why the plan cannot run on a CUDA device: the first operation that is not supported for its sample
