@@ -171,11 +171,17 @@ void use_band_bytes(std::int64_t bytes) {
 ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep)
     : ChainedPlan(the_plan, is_streamed, keep, is_streamed ? ChainLength::longest : ChainLength::step) {}
 
-ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep, ChainLength chain_length)
+ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep, ChainLength chain_length,
+                         bool has_grey_rows)
     : plan(the_plan),
       streamed(is_streamed),
       length(chain_length),
-      program(lower(the_plan, is_on_device(length) ? kCudaBandsTarget : kCpuTarget, keep)),
+      grey_rows(has_grey_rows),
+      program(lower(the_plan,
+                    is_on_device(length) ? kCudaBandsTarget
+                    : grey_rows          ? kCpuGreyTarget
+                                         : kCpuTarget,
+                    keep)),
       chains(ChainCutter(program, is_streamed, length).cut()) {}
 
 std::size_t ChainedPlan::end_time(const Chain& chain) const {

@@ -44,13 +44,15 @@ struct Chain {
 enum class ChainLength { longest, longest_on_device, longest_on_device_after_decoding, step };
 
 struct ChainedPlan {
-  ChainedPlan(const Plan& plan, bool streamed, const Keep& keep, ChainLength length);
+  // `grey_rows`: the plan begins_with_gray(), which the reader performs (Reader::use_grey_rows()).
+  ChainedPlan(const Plan& plan, bool streamed, const Keep& keep, ChainLength length, bool grey_rows = false);
   // Uses `longest` if streamed, else `step`.
   ChainedPlan(const Plan& plan, bool streamed, const Keep& keep);
 
   const Plan& plan;
   bool streamed;  // only the file is kept: a writer takes the bands of the last chain
   ChainLength length;
+  bool grey_rows = false;
   Program program;
   std::vector<Chain> chains;
 

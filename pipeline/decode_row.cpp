@@ -9,10 +9,12 @@ constexpr std::string_view kDecodeAnd = "decode+";
 
 }  // namespace
 
-std::string decode_row(const Reader& reader) {
-  const std::string_view decoder = reader.decoder();
-  if (decoder.empty()) return std::string(kDecode);
-  return std::string(kDecodeBy).append(decoder) + ")";
+std::string decode_row(const Reader& reader, std::string_view step) {
+  std::string row(kDecode);
+  if (!step.empty()) row.append("+").append(step);
+  if (const std::string_view decoder = reader.decoder(); !decoder.empty())
+    row.append(" (").append(decoder).append(")");
+  return row;
 }
 
 bool is_decode_row(std::string_view name) {

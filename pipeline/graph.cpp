@@ -16,7 +16,8 @@ class Lowering {
     program_.nodes.reserve(kUsualNodes);
     program_.values.reserve(2 * kUsualNodes);
     program_.lives.reserve(2 * kUsualNodes);
-    program_.lives[add(ValueKind::pixels, frame_type_of(plan.input))] = {};
+    const FrameType decoded = target.grey_rows ? plan.operations.front().out : frame_type_of(plan.input);
+    program_.lives[add(ValueKind::pixels, decoded)] = {};
   }
 
   // Adds a node for operations `first` to `first` + `count` - 1 of the plan.
@@ -165,8 +166,8 @@ Program lower(const Plan& plan, const Target& target, const Keep& keep) {
   const Fusion* const decoding = target.decodes ? find_fusion(plan.operations, true) : nullptr;
   const std::size_t decoded = decoding == nullptr ? 0 : decoding->stages.size();
   Lowering lowering(plan, target);
-  std::size_t index = 0;  // of the operation
-  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+  std::size_t index = target.grey_rows ? 1 : 0;  // of the operation
+  for (std::size_t i = index; i < plan.steps.size(); ++i) {
     const auto parts = plan.parts(i);
     const bool by_decoder = index < decoded;
     if (parts.size() > 1 && target.fuses) {

@@ -77,7 +77,7 @@ struct Node : Operation {
 };
 
 struct Graph {
-  std::vector<Value> values;     // the decoded image first
+  std::vector<Value> values;     // the decoded image first, as the reader gives it
   std::vector<Node> nodes;       // in execution order
   std::vector<ValueId> results;  // in the order of Plan::results; each has one plane
   std::vector<ValueId> counts;   // all counts
@@ -99,11 +99,13 @@ struct Program : Graph {
 // The kind of engine that executes a program.
 struct Target {
   Backend backend = Backend::reference;
-  bool fuses = false;     // runs a fused step as one node, not as one per operation
-  bool in_bands = false;  // bands of rows: the host makes tables and runs nodes that need all rows
-  bool decodes = false;   // the decoder performs the first operations, if a row of fusion_table() lists them
+  bool fuses = false;      // runs a fused step as one node, not as one per operation
+  bool in_bands = false;   // bands of rows: the host makes tables and runs nodes that need all rows
+  bool decodes = false;    // the decoder performs the first operations, if a row of fusion_table() lists them
+  bool grey_rows = false;  // the reader performs the first operation, gray: the decoded image is its result
 };
-inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu};
+inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu},
+    kCpuGreyTarget{.backend = Backend::cpu, .grey_rows = true};
 inline constexpr Target kCudaTarget{.backend = Backend::cuda, .fuses = true},
     kCudaDecodingTarget{.backend = Backend::cuda, .fuses = true, .decodes = true},
     kCudaBandsTarget{.backend = Backend::cuda, .in_bands = true};

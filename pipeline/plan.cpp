@@ -308,6 +308,14 @@ const Fusion* find_fusion(std::span<const Operation> operations, bool decoding) 
   return nullptr;
 }
 
+bool begins_with_gray(const Plan& plan) {
+  if (plan.steps.empty() || plan.parts(0).size() > 1) return false;
+  const auto reads_decoded = [](const Operation& operation) { return !operation.reads; };
+  return plan.operations.front().stage->name == "gray" &&
+         std::ranges::count_if(plan.operations, reads_decoded) == 1 &&
+         std::ranges::all_of(plan.results, [](const auto& result) { return result.has_value(); });
+}
+
 std::string why_not_on_cuda(const Plan& plan) {
   if (!built_with_cuda()) return "";
   for (const Operation& operation : plan.operations) {

@@ -98,6 +98,9 @@ struct Plan {
 // searches only the decoder's rows, otherwise only the others.
 [[nodiscard]] const Fusion* find_fusion(std::span<const Operation> operations, bool decoding);
 
+// Returns whether the plan begins with gray, and nothing else uses the decoded image.
+[[nodiscard]] bool begins_with_gray(const Plan& plan);
+
 // Returns why the plan cannot run on a CUDA device: the first operation that is not supported for its sample
 // types. Empty if all are, or if this build has no CUDA.
 [[nodiscard]] std::string why_not_on_cuda(const Plan& plan);

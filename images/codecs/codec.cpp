@@ -67,8 +67,19 @@ void Reader::set_profile(std::vector<std::byte> icc) {
   if (!icc.empty()) header_.icc = std::make_shared<const std::vector<std::byte>>(std::move(icc));
 }
 
+void Reader::use_grey_rows(Luma luma) {
+  if (!has_grey_rows()) throw Error(ErrorKind::usage, "use_grey_rows: this image is not decoded to grey");
+  luma_ = luma;
+}
+
+Shape Reader::row_shape() const noexcept {
+  Shape shape = header_.shape;
+  if (luma_) shape.channels = 1;
+  return shape;
+}
+
 void Reader::read_rows(HostView rows) {
-  const Shape& shape = header_.shape;
+  const Shape shape = row_shape();
   if (rows.width != shape.width || rows.channels != shape.channels || rows.sample != shape.sample ||
       rows.height > shape.height - rows_given_) {
     throw Error(ErrorKind::usage, "read_rows: the rows do not fit the image");
@@ -87,7 +98,7 @@ void Reader::begin_band(std::int64_t first, std::int64_t rows) {
 }
 
 void Reader::read_band(std::int64_t first, HostView rows) {
-  const Shape& shape = header_.shape;
+  const Shape shape = row_shape();
   if (rows.width != shape.width || rows.channels != shape.channels || rows.sample != shape.sample)
     throw Error(ErrorKind::usage, "read_band: the rows do not fit the image");
   do_read_band(first, rows);
@@ -111,7 +122,7 @@ void WholeImageReader::read_next_rows(HostView rows) {
     return;
   }
   if (image_.empty()) {
-    image_ = Image(header_.shape, memory_);
+    image_ = Image(row_shape(), memory_);
     decode(image_.untyped_view());
   }
   copy_pixels(std::as_const(image_).untyped_view().rows(next_row_, rows.height), rows);

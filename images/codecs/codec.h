@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "images/codecs/exif.h"
+#include "images/luma.h"
 #include "images/plane.h"
 #include "images/tensor.h"
 
@@ -191,7 +192,7 @@ class Reader {
 
   [[nodiscard]] const ImageHeader& header() const noexcept { return header_; }
 
-  // Fills `rows` with the next rows.height rows; width, channels and sample type must match header().shape.
+  // Fills `rows` with the next rows.height rows; width, channels and sample type must match row_shape().
   // The last row also checks the rest of the file (checksums, end marker). Throws Error(input) or
   // Error(memory); the reader is then unusable. The caller must check before the first row that memory
   // suffices for working_bytes() and the image's other needs (check_available()).
@@ -208,6 +209,13 @@ class Reader {
   void read_band(std::int64_t first, HostView rows);
   // The memory of each band from begin_band() until it and all earlier ones are read; not in working_bytes().
   [[nodiscard]] virtual std::int64_t band_bytes(std::int64_t /*rows*/) const { return 0; }
+
+  // Whether use_grey_rows() is supported. After that call, which must come before the first row, rows have
+  // one channel: the luma of header()'s RGB.
+  [[nodiscard]] virtual bool has_grey_rows() const noexcept { return false; }
+  virtual void use_grey_rows(Luma luma);
+  // The shape of the image that the rows form.
+  [[nodiscard]] Shape row_shape() const noexcept;
 
   // Reduces memory use at the cost of time. Call it before the first row. Returns false if not supported.
   virtual bool use_less_memory() { return false; }
@@ -237,7 +245,7 @@ class Reader {
 
  protected:
   Reader() = default;
-  // `rows` match header().shape.
+  // `rows` match row_shape().
   virtual void read_next_rows(HostView rows) = 0;
   virtual void finish() {}
   // Implement begin_band() and read_band(). Reading the last row must also check the rest of the file.
@@ -246,6 +254,7 @@ class Reader {
 
   ImageHeader header_;
   std::vector<std::string> warnings_;
+  std::optional<Luma> luma_;  // set by use_grey_rows()
 
  private:
   std::int64_t rows_given_ = 0;

@@ -34,6 +34,11 @@ class MirroringReader final : public Reader {
     return stored_->library_bytes(whole);
   }
   [[nodiscard]] bool has_bands() const noexcept override { return stored_->has_bands(); }
+  [[nodiscard]] bool has_grey_rows() const noexcept override { return stored_->has_grey_rows(); }
+  void use_grey_rows(Luma luma) override {
+    stored_->use_grey_rows(luma);
+    luma_ = luma;
+  }
   bool use_less_memory() override { return stored_->use_less_memory(); }
   [[nodiscard]] std::int64_t band_bytes(std::int64_t rows) const override {
     return stored_->band_bytes(rows);
@@ -96,6 +101,11 @@ class TurningReader final : public WholeImageReader {
   }
   [[nodiscard]] std::int64_t library_bytes(bool) const override { return stored_->library_bytes(false); }
   [[nodiscard]] bool has_bands() const noexcept override { return stored_->has_bands(); }
+  [[nodiscard]] bool has_grey_rows() const noexcept override { return stored_->has_grey_rows(); }
+  void use_grey_rows(Luma luma) override {
+    stored_->use_grey_rows(luma);
+    luma_ = luma;
+  }
   bool use_less_memory() override { return stored_->use_less_memory(); }
   // Every thread that reads a band has a strip.
   [[nodiscard]] std::int64_t band_bytes(std::int64_t) const override {
@@ -149,7 +159,7 @@ class TurningReader final : public WholeImageReader {
 
   // Called with the mutex locked; unlocks it while reading and orienting.
   void orient_next_strip(Image& strip, std::unique_lock<std::mutex>& lock) {
-    if (turned_.empty()) turned_ = Image(header_.shape, memory());
+    if (turned_.empty()) turned_ = Image(row_shape(), memory());
     if (strip.empty()) strip = Image(strip_shape(), memory());
     const std::int64_t first = next_row_;
     const HostView rows =
@@ -178,9 +188,9 @@ class TurningReader final : public WholeImageReader {
   [[nodiscard]] Shape strip_shape() const {
     constexpr std::int64_t kStripBytes = std::int64_t{1} << 19;
     constexpr std::int64_t kMaxRows = 64;
-    Shape strip = stored_->header().shape;
-    strip.height =
-        std::min(strip.height, std::clamp<std::int64_t>(kStripBytes / strip.row_bytes(), 1, kMaxRows));
+    Shape strip = stored_->row_shape();
+    const std::int64_t row_bytes = stored_->header().shape.row_bytes();
+    strip.height = std::min(strip.height, std::clamp<std::int64_t>(kStripBytes / row_bytes, 1, kMaxRows));
     return strip;
   }
 

@@ -3,7 +3,7 @@
 // float, and the result rounded down.
 #pragma once
 
-#include "kernels/shared/luma.h"
+#include "images/luma.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

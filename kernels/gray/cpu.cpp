@@ -1,14 +1,8 @@
-// gray in SIMD. For 8-bit samples and exact 16-bit weights, 16 bits per sum suffice: each weight is split
-// into bytes, w = 256 h + l,
-//
-//   sum of w v + 2^15  =  256 (sum of h v  +  128)  +  sum of l v
-//   luma               =  (sum of h v + 128 + (sum of l v >> 8)) >> 8
-//
-// and no sum exceeds 2^16: the h sum to 255, the l to 256. For 16-bit samples, 32 bits hold the whole sum.
+// gray in SIMD. For 8-bit samples, 16 bits per sum suffice (images/luma-inl.h); for 16-bit samples, 32 bits.
 #include <cstddef>
 
+#include "images/luma.h"
 #include "kernels/gray/gray.h"
-#include "kernels/gray/split_weights.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gray/cpu.cpp"
@@ -16,6 +10,7 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include "images/luma-inl.h"
 #include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -39,17 +34,10 @@ class Weights<Sample8> {
   explicit Weights(Luma luma) : split_(split_weights(luma)) {}
 
   HWY_INLINE V16 luma_sum(V16 r, V16 g, V16 b) const {
-    const V16 low = weighted_sum(split_.low, r, g, b);
-    return hn::Add(hn::Add(weighted_sum(split_.high, r, g, b), hn::Set(D16(), 128)), hn::ShiftRight<8>(low));
+    return HWY_NAMESPACE::luma_sum(D16(), split_, r, g, b);
   }
 
  private:
-  static HWY_INLINE V16 weighted_sum(const std::uint16_t (&w)[3], V16 r, V16 g, V16 b) {
-    const D16 d;
-    return hn::Add(hn::Add(hn::Mul(r, hn::Set(d, w[0])), hn::Mul(g, hn::Set(d, w[1]))),
-                   hn::Mul(b, hn::Set(d, w[2])));
-  }
-
   SplitWeights split_;
 };
 

@@ -23,12 +23,12 @@ constexpr int resident_blocks() {
 
 // The weights scaled to a shift of 16, so that the luma is byte 2 of the sum, and split for dot products of
 // bytes: weight = 256 high + low, with r, g and b in bytes 0, 1 and 2. The fourth byte has weight 0.
-struct SplitWeights {
+struct PackedWeights {
   std::uint32_t low, high;
 };
 constexpr int kShift = 16;
 
-SplitWeights split_weights(Luma luma) {
+PackedWeights packed_weights(Luma luma) {
   const LumaWeights w = luma_weights(luma);
   const std::uint32_t r = w.r << (kShift - w.shift);
   const std::uint32_t g = w.g << (kShift - w.shift);
@@ -40,7 +40,7 @@ SplitWeights split_weights(Luma luma) {
 // products per pixel; extracting the bytes and multiplying them took three instructions each.
 template <int Channels>
 __device__ __forceinline__ std::uint32_t four_lumas(const std::uint32_t (&words)[4 * Channels], int i,
-                                                    const SplitWeights& w) {
+                                                    const PackedWeights& w) {
   std::uint32_t sums[4];
 #pragma unroll
   for (int k = 0; k < 4; ++k) {
@@ -84,7 +84,7 @@ __global__ __launch_bounds__(
                    resident_blocks<Channels, Count>())) void gray_kernel(Plane<const Sample8, Device> in,
                                                                          Plane<Sample8, Device> out,
                                                                          Plane<Sample8, Device> alpha,
-                                                                         SplitWeights weights,
+                                                                         PackedWeights weights,
                                                                          Histogram<Device> histogram) {
   __shared__ __align__(16) std::uint32_t counts[Count ? kSharedCounters : 4];
   RowSegments<1> at(in.width, in.height);
@@ -128,7 +128,7 @@ CudaStatus launch_gray(const StageCall<Device>& call, const CudaLaunch& launch) 
   constexpr int threads = Count ? kCountingThreads : kThreads;
   const int resident = call.in.type.alpha ? resident_blocks<4, true>() : resident_blocks<3, true>();
   const unsigned grid = stride_blocks<1>(launch, call.in.type, threads, Count ? resident : kOneSegmentEach);
-  const SplitWeights weights = split_weights(GrayParameters(call.parameters).luma);
+  const PackedWeights weights = packed_weights(GrayParameters(call.parameters).luma);
   const auto kernel = call.in.type.alpha ? gray_kernel<4, Count> : gray_kernel<3, Count>;
   kernel<<<grid, threads, 0, launch.stream>>>(call.in.plane<Sample8>(0), call.out.plane<Sample8>(0),
                                               call.out.plane<Sample8>(kAlphaPlane), weights, call.histogram);

@@ -1,6 +1,6 @@
 // gray of 16-bit samples.
+#include "images/luma.h"
 #include "kernels/gray/gray.h"
-#include "kernels/gray/split_weights.h"
 #include "kernels/shared/device_rows.cuh"
 
 namespace imgpipe {

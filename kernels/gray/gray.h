@@ -1,7 +1,7 @@
 // gray: converts colour to luma by the formula of the parameter `luma` (ITU-R BT.601 or BT.709).
 #pragma once
 
-#include "kernels/shared/luma.h"
+#include "images/luma.h"
 #include "kernels/stage_call.h"
 
 namespace imgpipe {

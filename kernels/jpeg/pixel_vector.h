@@ -10,8 +10,8 @@
 #include "images/codecs/jpeg/baseline_scan.h"
 #include "images/codecs/jpeg/jpeg_arithmetic.h"
 #include "images/host_device.h"
+#include "images/luma.h"
 #include "kernels/jpeg/packed_words.h"
-#include "kernels/shared/luma.h"
 
 namespace imgpipe {
 

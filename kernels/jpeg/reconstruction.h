@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "images/codecs/jpeg/baseline_scan.h"
+#include "images/luma.h"
 #include "images/plane.h"
 #include "kernels/cuda_launch.h"
 #include "kernels/group_memory.h"
-#include "kernels/shared/luma.h"
 
 namespace imgpipe {
 

@@ -14,10 +14,10 @@
 
 #include "images/codecs/jpeg/baseline_scan.h"
 #include "images/host_device.h"
+#include "images/luma.h"
 #include "kernels/jpeg/block_transform.h"
 #include "kernels/jpeg/pixel_vector.h"
 #include "kernels/jpeg/reconstruction.h"
-#include "kernels/shared/luma.h"
 
 namespace imgpipe {
 

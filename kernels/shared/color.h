@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <cstring>
 
+#include "images/luma.h"
 #include "kernels/frame.h"
 #include "kernels/shared/convert.h"
-#include "kernels/shared/luma.h"
 
 namespace imgpipe {
 

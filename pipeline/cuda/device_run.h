@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "images/image.h"
-#include "kernels/shared/luma.h"
+#include "images/luma.h"
 #include "kernels/stage_call.h"
 #include "pipeline/constant_tables.h"
 #include "pipeline/cuda/device_memory.h"

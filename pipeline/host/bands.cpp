@@ -152,7 +152,8 @@ class BandPass {
   template <class Action>
   void decode(BandSlot& slot, std::int64_t bytes, const Action& action) {
     memory_.timed(slot, "decode", SpanKind::host, bytes, action);
-    slot.spans.back().name = decode_row(*job_.reader);
+    slot.spans.back().name =
+        decode_row(*job_.reader, plan_.grey_rows ? plan_.plan.steps.front().label : std::string_view());
   }
 
   // ---- processing, several bands at once ---------------------------------------------------------------

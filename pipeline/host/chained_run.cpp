@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/gray/gray.h"
 #include "kernels/stage.h"
 #include "pipeline/devices/band_device.h"
 #include "pipeline/file_encoding.h"
@@ -42,7 +43,10 @@ ChainLength length_of(const MemoryEstimateRequest& question, bool on_device) {
 }
 
 ChainedPlan chained_plan(const MemoryEstimateRequest& question, bool on_device) {
-  return {question.plan, is_streamed(question), keep_of(question), length_of(question, on_device)};
+  const ChainLength length = length_of(question, on_device);
+  const bool grey_rows = length == ChainLength::longest && !question.source_in_memory &&
+                         question.reader.has_grey_rows() && begins_with_gray(question.plan);
+  return {question.plan, is_streamed(question), keep_of(question), length, grey_rows};
 }
 
 // Estimates the memory held at one time. While a chain runs: the whole images that it or a later one reads,
@@ -172,6 +176,8 @@ class ChainedRun {
         plan_(chained_plan(memory_estimate_request(job, outcome.plan), device != nullptr)),
         whole_(plan_.program, outcome.histograms, memory_) {
     outcome.histograms.resize(outcome.plan.steps.size());
+    if (plan_.grey_rows)
+      job.reader->use_grey_rows(GrayParameters(outcome.plan.operations.front().parameters).luma);
     whole_.use_memory_of(job);
   }
 

@@ -35,7 +35,10 @@ TEST(DecodeRow, IsNamedAfterTheDecoder) {
   BandedLog log;
   EXPECT_EQ(decode_row(BandedReader(image.untyped_view(), {}, log)), "decode (parallel)");
   EXPECT_EQ(decode_row(*make_memory_reader(image.untyped_view())), "decode");
-  for (const char* name : {"decode", "decode (parallel)", "decode (x)"}) EXPECT_TRUE(is_decode_row(name));
+  EXPECT_EQ(decode_row(BandedReader(image.untyped_view(), {}, log), "gray#2"), "decode+gray#2 (parallel)");
+  EXPECT_EQ(decode_row(*make_memory_reader(image.untyped_view()), "gray"), "decode+gray");
+  for (const char* name : {"decode", "decode (parallel)", "decode (x)", "decode+gray", "decode+gray (x)"})
+    EXPECT_TRUE(is_decode_row(name));
   for (const char* name : {"", "encode", "decoded", "decode parallel", "read"})
     EXPECT_FALSE(is_decode_row(name)) << name;
 }

@@ -292,6 +292,16 @@ void compare_row(Sampling sampling, std::int64_t width, bool lower, Random& rand
     pixel[2] = blue_of(y.at(x), cb);
   }
   const SampleRows rows{y.data(), cb_near.data(), cb_far.data(), cr_near.data(), cr_far.data(), lower};
+  for (const Luma luma : {Luma::bt601, Luma::bt709, Luma::opencv}) {
+    std::vector<std::uint8_t> grey(static_cast<std::size_t>(width) + 128, kCanary), got_grey(grey);
+    for (std::int64_t x = 0; x < width; ++x) {
+      const std::uint8_t* const pixel = expected.data() + offset + 3 * x;
+      grey[offset + static_cast<std::size_t>(x)] = luma_of(luma_weights(luma), pixel[0], pixel[1], pixel[2]);
+    }
+    make_grey_row(luma, sampling, rows, width, got_grey.data() + offset);
+    ASSERT_TRUE(got_grey == grey) << simd_target() << " sampling " << static_cast<int>(sampling) << " width "
+                                  << width << " luma " << static_cast<int>(luma);
+  }
   make_rgb_row(sampling, rows, width, got.data() + offset);
   ASSERT_TRUE(got == expected) << simd_target() << " sampling " << static_cast<int>(sampling) << " width "
                                << width << ": byte "

@@ -58,8 +58,12 @@ class BaselineReader final : public Reader {
   }
 
   [[nodiscard]] bool has_bands() const noexcept override { return !bands_disabled_; }
+  [[nodiscard]] bool has_grey_rows() const noexcept override {
+    return !bands_disabled_ && scan_.components == 3;
+  }
   // Switches to the library, which buffers only a few rows.
   bool use_less_memory() override {
+    if (luma_) return false;
     library_took_over_ = true;
     return !std::exchange(bands_disabled_, true);
   }
@@ -209,7 +213,7 @@ void BaselineReader::read_with_scan_chunks(Lock& lock, Band& band, const HostVie
   std::vector<std::uint8_t*> samples;
   for (std::int64_t row = needs.first; row < needs.end; ++row) samples.push_back(mcu_rows_.samples(row));
   lock.unlock();
-  layout_.make_rows(band.first, rows, samples, needs.first);
+  layout_.make_rows(band.first, rows, samples, needs.first, luma_);
   lock.lock();
   if (band.first + band.rows == scan_.height) check_end(lock);  // may hand over to the library
 }
@@ -339,7 +343,7 @@ void BaselineReader::read_with_library(Lock& lock, const Band& band, const HostV
   std::int64_t lowest = lowest_row_;
   for (const Band& one : bands_) lowest = one.done ? lowest : std::min(lowest, one.first);
   lock.unlock();
-  library_rows_.give(band.first, rows, lowest);
+  library_rows_.give(band.first, rows, lowest, luma_);
   lock.lock();
   library_busy_ = false;
   if (band.first + band.rows == scan_.height) warnings_ = library_->warnings();

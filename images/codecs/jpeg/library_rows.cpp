@@ -1,10 +1,22 @@
 #include "images/codecs/jpeg/library_rows.h"
 
 namespace imgpipe {
+namespace {
 
-void LibraryRows::give(std::int64_t first, const HostView& rows, std::int64_t lowest) {
+void write_luma(Luma luma, const ConstHostView& rgb, const HostView& grey) {
+  const LumaWeights weights = luma_weights(luma);
+  const auto* from = reinterpret_cast<const Sample8*>(rgb.row(0));
+  auto* const to = reinterpret_cast<Sample8*>(grey.row(0));
+  for (std::int64_t x = 0; x < grey.width; ++x, from += 3)
+    to[x] = luma_of(weights, from[0], from[1], from[2]);
+}
+
+}  // namespace
+
+void LibraryRows::give(std::int64_t first, const HostView& rows, std::int64_t lowest,
+                       std::optional<Luma> luma) {
   while (!kept_.empty() && first_buffered_row() < lowest) kept_.pop_front();
-  Shape one = rows.shape();
+  Shape one = library_.header().shape;
   one.height = 1;
   while (next_ < first + rows.height) {
     // If no band needs the last kept row, the next row overwrites it.
@@ -14,7 +26,10 @@ void LibraryRows::give(std::int64_t first, const HostView& rows, std::int64_t lo
   }
   for (std::int64_t y = 0; y < rows.height; ++y) {
     const Image& row = kept_[static_cast<std::size_t>(first + y - first_buffered_row())];
-    copy_pixels(row.untyped_view(), rows.rows(y, 1));
+    if (luma)
+      write_luma(*luma, row.untyped_view(), rows.rows(y, 1));
+    else
+      copy_pixels(row.untyped_view(), rows.rows(y, 1));
   }
 }
 

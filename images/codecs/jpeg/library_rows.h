@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 
 #include "images/codecs/codec.h"
 #include "images/image.h"
+#include "images/luma.h"
 
 namespace imgpipe {
 
@@ -16,8 +18,8 @@ class LibraryRows {
   explicit LibraryRows(Reader& library) : library_(library) {}
 
   // Fills `rows`, whose first row is row `first` of the image. Keeps rows from `lowest` on for later calls,
-  // which must not request a row above it.
-  void give(std::int64_t first, const HostView& rows, std::int64_t lowest);
+  // which must not request a row above it. `luma`: gives the luma of the library's RGB.
+  void give(std::int64_t first, const HostView& rows, std::int64_t lowest, std::optional<Luma> luma);
 
  private:
   [[nodiscard]] std::int64_t first_buffered_row() const {

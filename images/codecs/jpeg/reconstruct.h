@@ -8,6 +8,7 @@
 
 #include "images/codecs/jpeg/baseline_scan.h"
 #include "images/codecs/jpeg/coefficients.h"
+#include "images/luma.h"
 
 namespace imgpipe {
 
@@ -55,5 +56,8 @@ struct SampleRows {
 // the pixels. As in libjpeg-turbo, s422 and s420 repeat a colour plane at most 2 samples wide in both
 // directions instead of interpolating it. s440 is interpolated vertically, as libjpeg-turbo does from 2.1 on.
 void make_rgb_row(Sampling sampling, const SampleRows& rows, std::int64_t width, std::uint8_t* rgb);
+// Writes the luma of these pixels instead, 1 byte each.
+void make_grey_row(Luma luma, Sampling sampling, const SampleRows& rows, std::int64_t width,
+                   std::uint8_t* grey);
 
 }  // namespace imgpipe

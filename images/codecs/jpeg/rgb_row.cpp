@@ -4,11 +4,14 @@
 
 #include "images/codecs/jpeg/jpeg_arithmetic.h"
 #include "images/codecs/jpeg/reconstruct.h"
+#include "images/luma.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "images/codecs/jpeg/rgb_row.cpp"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
+
+#include "images/luma-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace imgpipe {
@@ -20,10 +23,12 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D8 = hn::CappedTag<std::uint8_t, kSampleMargin>;
 using D16 = hn::RepartitionToWide<hn::Repartition<std::int8_t, D8>>;
 using D32 = hn::RepartitionToWide<D16>;
+using DUnsigned16 = hn::RebindToUnsigned<D16>;
 using DHalf8 = hn::Rebind<std::uint8_t, D16>;
 using DHalf16 = hn::Half<D16>;
 using V8 = hn::Vec<D8>;
 using V16 = hn::Vec<D16>;
+using VUnsigned16 = hn::Vec<DUnsigned16>;
 
 constexpr std::int64_t kPixels = hn::MaxLanes(D8());  // pixels in a vector of bytes
 constexpr std::int64_t kHalf = kPixels / 2;
@@ -38,7 +43,7 @@ HWY_INLINE V16 set(int v) {
 }
 
 HWY_INLINE EvenOdd split(const std::uint8_t* from) {
-  const hn::RebindToUnsigned<D16> unsigned_d;
+  const DUnsigned16 unsigned_d;
   const auto both = hn::BitCast(unsigned_d, hn::LoadU(D8(), from));
   return {hn::BitCast(D16(), hn::And(both, hn::Set(unsigned_d, 0xFF))),
           hn::BitCast(D16(), hn::ShiftRight<8>(both))};
@@ -159,90 +164,142 @@ HWY_INLINE Colours colours_of(V16 cb, V16 cr) {
 // Sums saturate at the 16-bit maximum, which is 255 above this value.
 constexpr int kLeast = 0x7F00;
 
-// Returns the sums of luma (plus kLeast) and the colour's part, as bytes.
-HWY_INLINE V8 joined(const EvenOdd& luma, V16 even, V16 odd) {
-  const hn::RebindToUnsigned<D16> unsigned_d;
-  const auto cut = [&](V16 y, V16 v) HWY_ATTR {
-    const auto sum = hn::BitCast(unsigned_d, hn::SaturatedAdd(y, v));
-    return hn::SaturatedSub(sum, hn::Set(unsigned_d, kLeast));
+// The channels of a vector of pixels, 0 to 255.
+struct Rgb {
+  VUnsigned16 red, green, blue;
+};
+
+// Takes luma plus kLeast.
+HWY_INLINE Rgb rgb_of(V16 luma, const Colours& more) {
+  const DUnsigned16 d;
+  const auto cut = [&](V16 v) HWY_ATTR {
+    return hn::SaturatedSub(hn::BitCast(d, hn::SaturatedAdd(luma, v)), hn::Set(d, kLeast));
   };
-  return hn::BitCast(D8(), hn::Or(cut(luma.even, even), hn::ShiftLeft<8>(cut(luma.odd, odd))));
+  return {cut(more.red), cut(more.green), cut(more.blue)};
 }
 
-HWY_INLINE void write_pixels(const std::uint8_t* y, const EvenOdd& cb, const EvenOdd& cr, std::uint8_t* rgb) {
-  EvenOdd luma = split(y);
-  luma.even = hn::Or(luma.even, set(kLeast));
-  luma.odd = hn::Or(luma.odd, set(kLeast));
-  const Colours even = colours_of(cb.even, cr.even);
-  const Colours odd = colours_of(cb.odd, cr.odd);
-  hn::StoreInterleaved3(joined(luma, even.red, odd.red), joined(luma, even.green, odd.green),
-                        joined(luma, even.blue, odd.blue), D8(), rgb);
+// ---- what a row holds -------------------------------------------------------------------------------
+
+struct RgbPixels {
+  static constexpr std::int64_t kBytes = 3;
+
+  HWY_INLINE void store(const Rgb& even, const Rgb& odd, std::uint8_t* to) const {
+    const auto joined = [](VUnsigned16 a, VUnsigned16 b)
+                            HWY_ATTR { return hn::BitCast(D8(), hn::Or(a, hn::ShiftLeft<8>(b))); };
+    hn::StoreInterleaved3(joined(even.red, odd.red), joined(even.green, odd.green),
+                          joined(even.blue, odd.blue), D8(), to);
+  }
+  void store(std::uint8_t red, std::uint8_t green, std::uint8_t blue, std::uint8_t* to) const {
+    to[0] = red;
+    to[1] = green;
+    to[2] = blue;
+  }
+};
+
+class GreyPixels {
+ public:
+  static constexpr std::int64_t kBytes = 1;
+  explicit GreyPixels(Luma luma) : luma_(luma), weights_(split_weights(luma)) {}
+
+  HWY_INLINE void store(const Rgb& even, const Rgb& odd, std::uint8_t* to) const {
+    const DUnsigned16 d;
+    const auto sum = [&](const Rgb& of) HWY_ATTR { return luma_sum(d, weights_, of.red, of.green, of.blue); };
+    const auto joined = hn::Or(hn::ShiftRight<8>(sum(even)), hn::AndNot(hn::Set(d, 0xFF), sum(odd)));
+    hn::StoreU(hn::BitCast(D8(), joined), D8(), to);
+  }
+  void store(std::uint8_t red, std::uint8_t green, std::uint8_t blue, std::uint8_t* to) const {
+    *to = luma_of(luma_weights(luma_), red, green, blue);
+  }
+
+ private:
+  Luma luma_;
+  SplitWeights weights_;
+};
+
+template <class Pixels>
+HWY_INLINE void write_pixels(const Pixels& pixels, const std::uint8_t* y, const EvenOdd& cb,
+                             const EvenOdd& cr, std::uint8_t* to) {
+  const EvenOdd luma = split(y);
+  const auto rgb = [](V16 v, const Colours& more) HWY_ATTR { return rgb_of(hn::Or(v, set(kLeast)), more); };
+  pixels.store(rgb(luma.even, colours_of(cb.even, cr.even)), rgb(luma.odd, colours_of(cb.odd, cr.odd)), to);
 }
 
-// Calls write(x, y, rgb) for each vector of pixels, with their luma at y. Buffers a partial last vector.
-template <class Write>
-HWY_INLINE void for_each_vector(const std::uint8_t* y, std::int64_t width, std::uint8_t* rgb,
+// Calls write(x, y, to) for each vector of pixels, with their luma at y. Buffers a partial last vector.
+template <class Pixels, class Write>
+HWY_INLINE void for_each_vector(const std::uint8_t* y, std::int64_t width, std::uint8_t* out,
                                 const Write& write) {
+  constexpr std::int64_t kBytes = Pixels::kBytes;
   std::int64_t x = 0;
-  for (; x + kPixels <= width; x += kPixels) write(x, y + x, rgb + 3 * x);
+  for (; x + kPixels <= width; x += kPixels) write(x, y + x, out + kBytes * x);
   if (x == width) return;
   const auto rest = static_cast<std::size_t>(width - x);
   HWY_ALIGN std::uint8_t last[kPixels] = {};
-  HWY_ALIGN std::uint8_t pixels[3 * kPixels];
+  HWY_ALIGN std::uint8_t pixels[kBytes * kPixels];
   std::memcpy(last, y + x, rest);
   write(x, last, pixels);
-  std::memcpy(rgb + 3 * x, pixels, 3 * rest);
+  std::memcpy(out + kBytes * x, pixels, kBytes * rest);
 }
 
-template <Sampling kSampling>
-void write_row(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
-  for_each_vector(rows.y, width, rgb, [&](std::int64_t x, const std::uint8_t* y, std::uint8_t* to) HWY_ATTR {
+template <Sampling kSampling, class Pixels>
+void write_row(const Pixels& pixels, const SampleRows& rows, std::int64_t width, std::uint8_t* out) {
+  const auto write = [&](std::int64_t x, const std::uint8_t* y, std::uint8_t* to) HWY_ATTR {
     const std::int64_t far = kSampling == Sampling::s440 ? x : 0;
-    write_pixels(y, colour_of<kSampling>(rows.cb_near + x, rows.cb_far + far, rows.lower),
+    write_pixels(pixels, y, colour_of<kSampling>(rows.cb_near + x, rows.cb_far + far, rows.lower),
                  colour_of<kSampling>(rows.cr_near + x, rows.cr_far + far, rows.lower), to);
-  });
+  };
+  for_each_vector<Pixels>(rows.y, width, out, write);
 }
 
-template <Sampling kSampling>
-void write_row_in_pieces(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
+template <Sampling kSampling, class Pixels>
+void write_row_in_pieces(const Pixels& pixels, const SampleRows& rows, std::int64_t width,
+                         std::uint8_t* out) {
   RowSegment cb;
   RowSegment cr;
+  const auto write = [&](std::int64_t x, const std::uint8_t* y, std::uint8_t* to) HWY_ATTR {
+    write_pixels(pixels, y, colour_of<kSampling>(cb, x / 2), colour_of<kSampling>(cr, x / 2), to);
+  };
   for (std::int64_t begin = 0; begin < width; begin += kSegmentPixels) {
-    const std::int64_t pixels = std::min(kSegmentPixels, width - begin);
-    fill_segment<kSampling>(rows.cb_near, rows.cb_far, begin / 2, pixels, cb);
-    fill_segment<kSampling>(rows.cr_near, rows.cr_far, begin / 2, pixels, cr);
-    for_each_vector(rows.y + begin, pixels, rgb + 3 * begin,
-                    [&](std::int64_t x, const std::uint8_t* y, std::uint8_t* to) HWY_ATTR {
-                      write_pixels(y, colour_of<kSampling>(cb, x / 2), colour_of<kSampling>(cr, x / 2), to);
-                    });
+    const std::int64_t count = std::min(kSegmentPixels, width - begin);
+    fill_segment<kSampling>(rows.cb_near, rows.cb_far, begin / 2, count, cb);
+    fill_segment<kSampling>(rows.cr_near, rows.cr_far, begin / 2, count, cr);
+    for_each_vector<Pixels>(rows.y + begin, count, out + Pixels::kBytes * begin, write);
   }
 }
 
 // For colour planes that are too narrow to interpolate.
-void write_repeated(const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
-  for (std::int64_t x = 0; x < width; ++x, rgb += 3) {
+template <class Pixels>
+void write_repeated(const Pixels& pixels, const SampleRows& rows, std::int64_t width, std::uint8_t* out) {
+  for (std::int64_t x = 0; x < width; ++x, out += Pixels::kBytes) {
     const int cb = rows.cb_near[x / 2];
     const int cr = rows.cr_near[x / 2];
-    rgb[0] = red_of(rows.y[x], cr);
-    rgb[1] = green_of(rows.y[x], cb, cr);
-    rgb[2] = blue_of(rows.y[x], cb);
+    pixels.store(red_of(rows.y[x], cr), green_of(rows.y[x], cb, cr), blue_of(rows.y[x], cb), out);
+  }
+}
+
+template <class Pixels>
+void write(const Pixels& pixels, Sampling sampling, const SampleRows& rows, std::int64_t width,
+           std::uint8_t* out) {
+  const bool half_as_wide = sampling == Sampling::s422 || sampling == Sampling::s420;
+  if (half_as_wide && (width + 1) / 2 <= kMaxRepeatedWidth) return write_repeated(pixels, rows, width, out);
+  switch (sampling) {
+    case Sampling::s422:
+      return write_row_in_pieces<Sampling::s422>(pixels, rows, width, out);
+    case Sampling::s420:
+      return write_row_in_pieces<Sampling::s420>(pixels, rows, width, out);
+    case Sampling::s440:
+      return write_row<Sampling::s440>(pixels, rows, width, out);
+    case Sampling::s444:
+    case Sampling::grey:
+      return write_row<Sampling::s444>(pixels, rows, width, out);
   }
 }
 
 void rgb_row(Sampling sampling, const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
-  const bool half_as_wide = sampling == Sampling::s422 || sampling == Sampling::s420;
-  if (half_as_wide && (width + 1) / 2 <= kMaxRepeatedWidth) return write_repeated(rows, width, rgb);
-  switch (sampling) {
-    case Sampling::s422:
-      return write_row_in_pieces<Sampling::s422>(rows, width, rgb);
-    case Sampling::s420:
-      return write_row_in_pieces<Sampling::s420>(rows, width, rgb);
-    case Sampling::s440:
-      return write_row<Sampling::s440>(rows, width, rgb);
-    case Sampling::s444:
-    case Sampling::grey:
-      return write_row<Sampling::s444>(rows, width, rgb);
-  }
+  write(RgbPixels(), sampling, rows, width, rgb);
+}
+
+void grey_row(Luma luma, Sampling sampling, const SampleRows& rows, std::int64_t width, std::uint8_t* grey) {
+  write(GreyPixels(luma), sampling, rows, width, grey);
 }
 
 }  // namespace
@@ -254,9 +311,15 @@ HWY_AFTER_NAMESPACE();
 namespace imgpipe {
 
 HWY_EXPORT(rgb_row);
+HWY_EXPORT(grey_row);
 
 void make_rgb_row(Sampling sampling, const SampleRows& rows, std::int64_t width, std::uint8_t* rgb) {
   HWY_DYNAMIC_DISPATCH(rgb_row)(sampling, rows, width, rgb);
+}
+
+void make_grey_row(Luma luma, Sampling sampling, const SampleRows& rows, std::int64_t width,
+                   std::uint8_t* grey) {
+  HWY_DYNAMIC_DISPATCH(grey_row)(luma, sampling, rows, width, grey);
 }
 
 void fill_edges(std::uint8_t* row, std::int64_t width) {

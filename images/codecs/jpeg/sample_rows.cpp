@@ -50,7 +50,8 @@ void SampleLayout::reconstruct(std::span<const BlockRun> runs, std::uint8_t* mem
 }
 
 void SampleLayout::make_rows(std::int64_t first, const HostView& rows,
-                             std::span<std::uint8_t* const> mcu_rows, std::int64_t first_mcu_row) const {
+                             std::span<std::uint8_t* const> mcu_rows, std::int64_t first_mcu_row,
+                             std::optional<Luma> luma) const {
   const auto sample_row = [&](int c, std::int64_t y) {
     const ScanComponent& component = scan_.component[static_cast<std::size_t>(c)];
     const std::int64_t in_mcu = std::int64_t{component.down} * component.side;
@@ -59,9 +60,9 @@ void SampleLayout::make_rows(std::int64_t first, const HostView& rows,
   for (std::int64_t i = 0; i < rows.height; ++i) {
     const std::int64_t y = first + i;
     auto* out = reinterpret_cast<std::uint8_t*>(rows.row(i));
-    const std::uint8_t* luma = sample_row(0, y);
+    const std::uint8_t* const samples = sample_row(0, y);
     if (scan_.sampling == Sampling::grey) {
-      std::memcpy(out, luma, static_cast<std::size_t>(scan_.width));
+      std::memcpy(out, samples, static_cast<std::size_t>(scan_.width));
       continue;
     }
     const bool halved = scan_.interpolation_rows() > 0;
@@ -69,14 +70,16 @@ void SampleLayout::make_rows(std::int64_t first, const HostView& rows,
     const bool lower = halved && y % 2 != 0;
     const std::int64_t far =
         halved ? std::clamp<std::int64_t>(near + (lower ? 1 : -1), 0, scan_.component[1].height - 1) : near;
-    make_rgb_row(scan_.upsampling(),
-                 {.y = luma,
-                  .cb_near = sample_row(1, near),
-                  .cb_far = sample_row(1, far),
-                  .cr_near = sample_row(2, near),
-                  .cr_far = sample_row(2, far),
-                  .lower = lower},
-                 scan_.width, out);
+    const SampleRows from{.y = samples,
+                          .cb_near = sample_row(1, near),
+                          .cb_far = sample_row(1, far),
+                          .cr_near = sample_row(2, near),
+                          .cr_far = sample_row(2, far),
+                          .lower = lower};
+    if (luma)
+      make_grey_row(*luma, scan_.upsampling(), from, scan_.width, out);
+    else
+      make_rgb_row(scan_.upsampling(), from, scan_.width, out);
   }
 }
 

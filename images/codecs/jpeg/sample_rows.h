@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "images/codecs/jpeg/baseline_scan.h"
@@ -23,9 +24,9 @@ class SampleLayout {
   // Fills `memory` with the samples of an MCU row and fills their edges. `runs`: its blocks, in order.
   void reconstruct(std::span<const BlockRun> runs, std::uint8_t* memory) const;
   // Makes pixels from row `first` of the image on. `mcu_rows`: samples from `first_mcu_row` on, with those
-  // needed for interpolation.
+  // needed for interpolation. `luma`: makes the luma of RGB pixels.
   void make_rows(std::int64_t first, const HostView& rows, std::span<std::uint8_t* const> mcu_rows,
-                 std::int64_t first_mcu_row) const;
+                 std::int64_t first_mcu_row, std::optional<Luma> luma = {}) const;
 
  private:
   const BaselineScan& scan_;
