@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -20,13 +21,17 @@ class LateLibrary {
   // `file`: the library's name as recorded in programs that link it, such as "libavif.so.15".
   explicit constexpr LateLibrary(const char* file) : file_(file) {}
 
-  // Throws Error(input) if the library or the function is missing.
+  // Throws Error(input) if the library or the function is missing, and std::bad_alloc.
   [[nodiscard]] void* find(const char* function) {
     const std::lock_guard lock(mutex_);
     if (handle_ == nullptr) handle_ = ::dlopen(file_, RTLD_NOW | RTLD_LOCAL);
     void* const found = handle_ == nullptr ? nullptr : ::dlsym(handle_, function);
-    if (found == nullptr) throw Error(ErrorKind::input, "cannot load " + std::string(::dlerror()));
-    return found;
+    if (found != nullptr) return found;
+    // The loader gives its reason only as text, and for a failed mmap() does not mention memory.
+    const std::string why = ::dlerror();
+    if (why.find("memory") != why.npos || why.find("failed to map segment") != why.npos)
+      throw std::bad_alloc();
+    throw Error(ErrorKind::input, "cannot load " + why);
   }
 
  private:
