@@ -9,7 +9,7 @@
 # TAG must be vVERSION of CMakeLists.txt, and CHANGELOG.md must have a section of that version with a date. --key is a
 # private OpenSSH key that signs SHA256SUMS; without it the release is unsigned. --tests is run in the clone (default:
 # ./run test). --archives and --python are for app/python/wheel/build.py; --python none makes no wheel.
-# Run it twice and compare SHA256SUMS: the files should depend neither on directory, date nor umask (docs/install.md).
+# Run it twice and compare SHA256SUMS: the files should depend neither on checkout, date nor umask (docs/install.md).
 set -euo pipefail
 fail() { echo "release: $*" >&2; exit 1; }
 usage() { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -56,6 +56,12 @@ eval "$tests" || fail "the tests failed"
 [ -z "$(git status --porcelain)" ] || fail "the tests changed files: $(git status --porcelain | head -3)"
 
 echo "release: $version: packages"
+# nvcc's symbols hold a hash of the directory of the build.
+fixed=/tmp/imgpipe-release
+mkdir "$fixed" || fail "remove $fixed, unless another release is being made"
+trap 'rm -rf --one-file-system "$work" "$fixed"' EXIT
+git clone -q --branch "$tag" "$work/imgpipe" "$fixed/imgpipe" 2>"$work/log" || fail "$(tail -1 "$work/log")"
+cd "$fixed/imgpipe"
 cmake --preset release -B build/package -DCMAKE_INSTALL_PREFIX=/usr -DIMGPIPE_CUDA="$cuda" -DIMGPIPE_TESTS=OFF \
   -DIMGPIPE_PYTHON=OFF >"$work/log" || { cat "$work/log"; fail "CMake failed"; }
 cmake --build build/package >"$work/log" || { cat "$work/log"; fail "the build failed"; }
