@@ -49,7 +49,8 @@ FoundMembers members_of(Bytes archive, std::size_t read_size) {
   FoundMembers found;
   try {
     while (std::optional<imgpipe::ArchiveMember> member = reader.next()) {
-      FoundMember& last = found.members.emplace_back(*std::move(member));
+      found.members.push_back({.member = *std::move(member)});
+      FoundMember& last = found.members.back();
       try {
         last.data = reader.read_all(kMaxBytes);
       } catch (const imgpipe::Error& error) {
