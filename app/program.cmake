@@ -35,7 +35,7 @@ target_link_libraries(imgpipe PRIVATE imgpipe_app hwy::hwy)
 # Omits shared libraries of which the program needs nothing.
 target_link_options(imgpipe PRIVATE -Wl,--as-needed)
 # Resolving the symbols of a shared libstdc++ takes a quarter of a start's instructions. Libraries that are loaded late
-# may load it: those in C++ have C interfaces and call nothing of imgpipe. Sanitizers need the shared library.
+# may load it: those in C++ have C interfaces, and their callbacks do not throw. Sanitizers need the shared library.
 include(CheckLinkerFlag)
 check_linker_flag(CXX "-static-libstdc++;-static-libgcc" imgpipe_static_runtime)
 if(imgpipe_static_runtime AND NOT IMGPIPE_SANITIZE)

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <mutex>
-#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -15,22 +15,27 @@
 
 namespace imgpipe {
 
+// `why`: of dlerror(), which gives reasons as text only: "PATH: reason". For a failed mmap() the reason does
+// not mention memory; a file system without execution has the same.
+[[nodiscard]] inline bool is_for_lack_of_memory(const std::string& why) {
+  const std::size_t reason = why.rfind(':') + 1;  // without a colon 0
+  return why.find("memory", reason) != why.npos || why.find("failed to map segment", reason) != why.npos;
+}
+
 // Thread-safe; never unloads the library.
 class LateLibrary {
  public:
   // `file`: the library's name as recorded in programs that link it, such as "libavif.so.15".
   explicit constexpr LateLibrary(const char* file) : file_(file) {}
 
-  // Throws Error(input) if the library or the function is missing, and std::bad_alloc.
+  // Throws Error(input) if the library or the function is missing, and Error(memory).
   [[nodiscard]] void* find(const char* function) {
     const std::lock_guard lock(mutex_);
     if (handle_ == nullptr) handle_ = ::dlopen(file_, RTLD_NOW | RTLD_LOCAL);
     void* const found = handle_ == nullptr ? nullptr : ::dlsym(handle_, function);
     if (found != nullptr) return found;
-    // The loader gives its reason only as text, and for a failed mmap() does not mention memory.
     const std::string why = ::dlerror();
-    if (why.find("memory") != why.npos || why.find("failed to map segment") != why.npos)
-      throw std::bad_alloc();
+    if (is_for_lack_of_memory(why)) throw Error(ErrorKind::memory, "not enough memory to load " + why);
     throw Error(ErrorKind::input, "cannot load " + why);
   }
 

@@ -23,11 +23,11 @@ namespace imgpipe {
 // job.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
 
-// Who reads the counts of steps. Where a step needs only the least and the greatest sample
-// (needs_only_extremes()), the counts may be those of these two alone.
+// The readers of the counts. Where they need only the least and the greatest sample (needs_only_extremes()),
+// the counts may be those of these two alone.
 enum class CountsFor {
   caller,  // complete counts are returned
-  timing,  // steps that the caller named count completely, because it shows their time
+  timing,  // the caller shows the times of steps that it named: these count completely
   steps,
 };
 

@@ -135,6 +135,7 @@ void Runner::run(std::unique_ptr<Reader> reader, const Plan& plan, HostView out,
   Job job;
   check_source(reader->header().shape, plan);
   job.reader = std::move(reader);
+  job.counts_for = CountsFor::timing;
   job.plan = plan;
   run_into(std::move(job), out, report);
 }

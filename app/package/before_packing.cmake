@@ -13,8 +13,7 @@ endforeach()
 # CMake strips no static libraries. nvcc's objects hold the names of its temporary files, which differ in every build.
 file(GLOB_RECURSE libraries ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*.a)
 if(libraries)
-  find_program(STRIP strip REQUIRED)
-  execute_process(COMMAND ${STRIP} --strip-debug ${libraries} COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND ${CPACK_IMGPIPE_STRIP} --strip-debug ${libraries} COMMAND_ERROR_IS_FATAL ANY)
 endif()
 
 # Make permissions independent of the umask of the checkout or of cpack.

@@ -16,12 +16,13 @@ set(CPACK_IMGPIPE_PROCESSOR ${CMAKE_SYSTEM_PROCESSOR})
 
 # ---- facts for the SBOM (sbom.cmake) ----------------------------------------------------------------
 set(CPACK_IMGPIPE_MULTIARCH ${CMAKE_LIBRARY_ARCHITECTURE})
+set(CPACK_IMGPIPE_STRIP ${CMAKE_STRIP})
 set(CPACK_IMGPIPE_LATE_FILES ${imgpipe_late_files})
 foreach(library stdc++ gcc)
   execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=lib${library}.a OUTPUT_VARIABLE imgpipe_archive
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
+  file(REAL_PATH ${imgpipe_archive} imgpipe_archive)
   if(imgpipe_archive MATCHES "^/usr/lib/")
-    file(REAL_PATH ${imgpipe_archive} imgpipe_archive)
     list(APPEND CPACK_IMGPIPE_STATIC_RUNTIME ${imgpipe_archive})
   endif()
 endforeach()

@@ -51,15 +51,16 @@ awk -v head="## $version " 'index($0, "## ") == 1 { inside = index($0, head) == 
   >"$files/RELEASE_NOTES.md"
 git archive --prefix="imgpipe-$version/" "$tag" | gzip -9n >"$files/imgpipe-$version.tar.gz"
 
+# nvcc's symbols hold a hash of the directory of the build.
+fixed=/tmp/imgpipe-release
+mkdir "$fixed" || fail "remove $fixed, unless another release is being made"
+trap 'rm -rf --one-file-system "$work" "$fixed"' EXIT
+
 echo "release: $version: tests ($tests)"
 eval "$tests" || fail "the tests failed"
 [ -z "$(git status --porcelain)" ] || fail "the tests changed files: $(git status --porcelain | head -3)"
 
 echo "release: $version: packages"
-# nvcc's symbols hold a hash of the directory of the build.
-fixed=/tmp/imgpipe-release
-mkdir "$fixed" || fail "remove $fixed, unless another release is being made"
-trap 'rm -rf --one-file-system "$work" "$fixed"' EXIT
 git clone -q --branch "$tag" "$work/imgpipe" "$fixed/imgpipe" 2>"$work/log" || fail "$(tail -1 "$work/log")"
 cd "$fixed/imgpipe"
 cmake --preset release -B build/package -DCMAKE_INSTALL_PREFIX=/usr -DIMGPIPE_CUDA="$cuda" -DIMGPIPE_TESTS=OFF \

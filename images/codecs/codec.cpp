@@ -68,7 +68,8 @@ void Reader::set_profile(std::vector<std::byte> icc) {
 }
 
 void Reader::use_grey_rows(Luma luma) {
-  if (!has_grey_rows()) throw Error(ErrorKind::usage, "use_grey_rows: this image is not decoded to grey");
+  if (!has_grey_rows() || rows_given_ > 0)
+    throw Error(ErrorKind::usage, "use_grey_rows: the image is not decoded to grey, or rows have been read");
   luma_ = luma;
 }
 

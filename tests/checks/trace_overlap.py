@@ -13,7 +13,7 @@ spans = {}
 for event in events:
     if event["ph"] != "X":
         continue
-    name = {"kernel": "kernels"}.get(event["cat"], event["name"].split(" (")[0])  # decode (parallel)
+    name = {"kernel": "kernels"}.get(event["cat"], event["name"].split(" (")[0].split("+")[0])  # decode+gray (parallel)
     if name in ("upload", "kernels", "download", "decode", "encode"):
         spans.setdefault(name, []).append((event["ts"], event["ts"] + event["dur"]))
 

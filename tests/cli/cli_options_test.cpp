@@ -91,6 +91,19 @@ TEST_F(Cli, PeakMemoryOfALargeImage) {
   EXPECT_GE(run.max_rss_bytes, 47'000'000) << "the measurement itself";
 }
 
+// With -q, hist may find only the extremes (CountsFor), but not if its counts are written.
+TEST_F(Cli, QuietHistogramsAreComplete) {
+  write("a.png", make(3), Format::png);
+  for (const char* quiet : {"-q", "-v"}) {
+    const RunResult run =
+        run_imgpipe({file("a.png"), file("b.png"), quiet, "--histogram", file(quiet) + ".csv"});
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+  }
+  EXPECT_EQ(load_text(file("-q.csv")), load_text(file("-v.csv")));
+  const std::string csv = load_text(file("-q.csv"));
+  EXPECT_GT(std::ranges::count(csv, '\n'), 200);
+}
+
 TEST_F(Cli, PngcheckAcceptsOutputs) {
   if (std::system("command -v pngcheck > /dev/null") != 0) GTEST_SKIP() << "pngcheck is not installed";
   for (const char* level : {"0", "1", "3", "4", "9"}) {

@@ -202,6 +202,7 @@ TEST_F(JpegGrey, ReaderRules) {
   EXPECT_EQ(error_of([&] { reader->read_rows(rgb.untyped_view()); }), ErrorKind::usage);
   Image grey({64, 50, 1});
   reader->read_rows(grey.untyped_view());
+  EXPECT_EQ(error_of([&] { reader->use_grey_rows(Luma::bt601); }), ErrorKind::usage);
   const auto other = make_memory_reader(rgb.untyped_view());
   EXPECT_FALSE(other->has_grey_rows());
   EXPECT_EQ(error_of([&] { other->use_grey_rows(Luma::bt601); }), ErrorKind::usage);

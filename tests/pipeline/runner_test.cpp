@@ -113,15 +113,10 @@ TEST(Runner, FindsTheRangesOfContrast) {
 TEST(Runner, KeepsCountsOnRequest) {
   const Image image = noise({61, 37, 1});
   using enum CountsFor;
-  const std::vector<std::tuple<const char*, CountsFor, bool>> cases{{"contrast", caller, true},
-                                                                    {"contrast", timing, false},
-                                                                    {"contrast", steps, false},
-                                                                    {"contrast:1", steps, true},
-                                                                    {"equalize", steps, true},
-                                                                    {"hist,contrast", caller, true},
-                                                                    {"hist,contrast", timing, true},
-                                                                    {"hist,contrast", steps, false},
-                                                                    {"hist,contrast,equalize", steps, true}};
+  const std::vector<std::tuple<const char*, CountsFor, bool>> cases{
+      {"contrast", caller, true},      {"contrast", timing, false},     {"contrast", steps, false},
+      {"contrast:1", steps, true},     {"equalize", steps, true},       {"hist,contrast", caller, true},
+      {"hist,contrast", timing, true}, {"hist,contrast", steps, false}, {"hist,equalize", steps, true}};
   for (const auto& [stages, readers, complete] : cases) {
     Job job;
     job.reader = make_memory_reader(image.untyped_view());

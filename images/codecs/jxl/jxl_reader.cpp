@@ -98,7 +98,8 @@ class JxlReader final : public WholeImageReader {
     if (!std::exchange(is_damaged_, true)) warnings_.push_back("damaged JPEG XL: " + what);
   }
 
-  static void take_pixels(void* self, std::size_t x, std::size_t y, std::size_t pixels, const void* data) {
+  static void take_pixels(void* self, std::size_t x, std::size_t y, std::size_t pixels,
+                          const void* data) noexcept {
     const JxlReader& reader = *static_cast<JxlReader*>(self);
     const HostView& out = reader.out_;
     const auto pixel_bytes = static_cast<std::size_t>(Shape{1, 1, out.channels, out.sample}.bytes());

@@ -109,7 +109,9 @@ class WebpWriter final : public Writer {
     if (late_webp::WebPPictureInitInternal(&picture_, WEBP_ENCODER_ABI_VERSION) == 0 || !configure())
       fail_usage("libwebp rejected the encoder settings");
   }
-  ~WebpWriter() override { late_webp::WebPPictureFree(&picture_); }
+  ~WebpWriter() override {
+    if (picture_.argb != nullptr) late_webp::WebPPictureFree(&picture_);
+  }
   WebpWriter(const WebpWriter&) = delete;
   WebpWriter& operator=(const WebpWriter&) = delete;
 
