@@ -260,7 +260,8 @@ class InputRun {
     job.keep_outputs = options_.reports.compare || !options_.reports.stages_directory.empty();
     job.keep_pixels = !options_.reports.histogram_file.empty();
     if (!job.keep_pixels && !job.keep_outputs && !has_html_report(options_))
-      job.counts_for = shows_times() ? CountsFor::timing : CountsFor::steps;
+      job.counts_for =
+          is_reported() || !options_.reports.trace_file.empty() ? CountsFor::timing : CountsFor::steps;
     if (!is_single_) return job;
     make_new_directory();
     keep_for_html_report(options_, job);
@@ -421,11 +422,11 @@ class InputRun {
     for (std::string& line : range_lines(entries_)) report_.notes.push_back(std::move(line));
   }
 
-  [[nodiscard]] bool shows_times() const {
-    return !options_.logging.quiet || !options_.reports.files.empty() || !options_.reports.trace_file.empty();
+  [[nodiscard]] bool is_reported() const {
+    return !options_.logging.quiet || !options_.reports.files.empty();
   }
 
-  double copy_bandwidth() { return shows_times() ? engine_->copy_bandwidth() : 0; }
+  double copy_bandwidth() { return is_reported() ? engine_->copy_bandwidth() : 0; }
 
   void report() {
     report_.implementation = engine_->implementation();

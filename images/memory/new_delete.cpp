@@ -1,6 +1,7 @@
-// Replaces `new` and `delete` for the whole program, as the standard allows ([replacement.functions]): large
-// blocks come from the pool, small ones from malloc. The forms not defined here call these. This is a
-// separate file so that a program with its own replacements does not link it.
+// Replaces `new` and `delete` of the program, as the standard allows ([replacement.functions]), but not of
+// shared libraries if libstdc++ is linked statically: large blocks come from the pool, small ones from
+// malloc. The forms not defined here call these. This is a separate file so that a program with its own
+// replacements does not link it.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -169,7 +169,7 @@ struct Rgb {
   VUnsigned16 red, green, blue;
 };
 
-// Takes luma plus kLeast.
+// `luma`: samples plus kLeast.
 HWY_INLINE Rgb rgb_of(V16 luma, const Colours& more) {
   const DUnsigned16 d;
   const auto cut = [&](V16 v) HWY_ATTR {
