@@ -49,7 +49,7 @@ FoundMembers members_of(Bytes archive, std::size_t read_size) {
   FoundMembers found;
   try {
     while (std::optional<imgpipe::ArchiveMember> member = reader.next()) {
-      found.members.push_back({.member = *std::move(member)});
+      found.members.push_back({.member = *std::move(member), .data = {}, .reason = {}});
       FoundMember& last = found.members.back();
       try {
         last.data = reader.read_all(kMaxBytes);
