@@ -72,6 +72,17 @@ class LateFunction {
   mutable std::atomic<void*> function_{nullptr};
 };
 
+// Returns "NAME VERSION", or "NAME, not installed" if `version()` throws because the library is missing.
+template <class Version>
+[[nodiscard]] std::string library_version(std::string name, const Version& version) {
+  try {
+    return name + " " + version();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::input) throw;
+    return name + ", not installed";
+  }
+}
+
 }  // namespace imgpipe
 
 // Declares a LateFunction with the name of the library's function.

@@ -37,5 +37,14 @@ TEST(LateLibrary, MissingAndDamagedLibrariesAreErrorsOfTheInput) {
   }
 }
 
+TEST(LateLibrary, VersionsOfMissingLibrariesAreText) {
+  EXPECT_EQ(library_version("one", [] { return "1.2"; }), "one 1.2");
+  LateLibrary missing("libimgpipe-missing.so");
+  const auto load = [&] { return missing.find("f") == nullptr ? "" : "1"; };
+  EXPECT_EQ(library_version("one", load), "one, not installed");
+  const auto fail = []() -> const char* { throw Error(ErrorKind::memory, "no memory"); };
+  EXPECT_THROW((void)library_version("one", fail), Error);
+}
+
 }  // namespace
 }  // namespace imgpipe::test::late_library_test

@@ -5,7 +5,7 @@
 
 #include "images/codecs/avif/avif_functions.h"
 #include "images/codecs/heif/heif_codec.h"
-#include "images/error.h"
+#include "images/late_library.h"
 
 namespace imgpipe {
 
@@ -21,13 +21,11 @@ FileDetails describe_avif(Bytes file) {
 }
 
 std::vector<std::string> avif_libraries() {
-  std::array<char, 256> codecs{};
-  try {
+  return {library_version("libavif", [] {
+    std::array<char, 256> codecs{};
     late_avif::avifCodecVersions(codecs.data());
-    return {"libavif " + std::string(late_avif::avifVersion()) + " (" + codecs.data() + ")"};
-  } catch (const Error&) {
-    return {"libavif, not installed"};
-  }
+    return std::string(late_avif::avifVersion()) + " (" + codecs.data() + ")";
+  })};
 }
 
 }  // namespace imgpipe

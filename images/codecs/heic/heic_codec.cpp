@@ -6,7 +6,7 @@
 
 #include "images/codecs/heic/heif_functions.h"
 #include "images/codecs/heif/heif_codec.h"
-#include "images/error.h"
+#include "images/late_library.h"
 
 namespace imgpipe {
 
@@ -25,11 +25,7 @@ FileDetails describe_heic(Bytes file) {
 }
 
 std::vector<std::string> heic_libraries() {
-  try {
-    return {"libheif " + std::string(late_heif::heif_get_version())};
-  } catch (const Error&) {
-    return {"libheif, not installed"};
-  }
+  return {library_version("libheif", [] { return late_heif::heif_get_version(); })};
 }
 
 }  // namespace imgpipe

@@ -2,7 +2,7 @@
 
 #include "images/codecs/jxl/jxl_decoder.h"
 #include "images/codecs/jxl/jxl_functions.h"
-#include "images/error.h"
+#include "images/late_library.h"
 
 namespace imgpipe {
 namespace {
@@ -45,13 +45,11 @@ FileDetails describe_jxl(Bytes file) {
 }
 
 std::vector<std::string> jxl_libraries() {
-  try {
+  return {library_version("libjxl", [] {
     const std::uint32_t version = late_jxl::JxlDecoderVersion();
-    return {"libjxl " + std::to_string(version / 1'000'000) + "." + std::to_string(version / 1000 % 1000) +
-            "." + std::to_string(version % 1000)};
-  } catch (const Error&) {
-    return {"libjxl, not installed"};
-  }
+    return std::to_string(version / 1'000'000) + "." + std::to_string(version / 1000 % 1000) + "." +
+           std::to_string(version % 1000);
+  })};
 }
 
 }  // namespace imgpipe

@@ -6,6 +6,7 @@
 #include "images/codecs/tiff/tiff_library.h"
 #include "images/codecs/tiff/zstd_functions.h"
 #include "images/error.h"
+#include "images/late_library.h"
 
 namespace imgpipe {
 namespace {
@@ -55,7 +56,7 @@ Mark find_tiff_mark(Bytes beginning) {
 }
 
 std::vector<std::string> tiff_libraries() {
-  return {libtiff_version(), std::string("zstd ") + late_zstd::ZSTD_versionString()};
+  return {libtiff_version(), library_version("zstd", [] { return late_zstd::ZSTD_versionString(); })};
 }
 
 }  // namespace imgpipe

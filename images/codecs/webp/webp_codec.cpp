@@ -8,6 +8,7 @@
 #include "images/codecs/webp/webp_container.h"
 #include "images/codecs/webp/webp_functions.h"
 #include "images/error.h"
+#include "images/late_library.h"
 
 namespace imgpipe {
 namespace {
@@ -78,9 +79,11 @@ Mark find_webp_mark(Bytes beginning) {
 }
 
 std::vector<std::string> webp_libraries() {
-  const int version = late_webp::WebPGetDecoderVersion();
-  return {"libwebp " + std::to_string(version >> 16) + "." + std::to_string(version >> 8 & 0xFF) + "." +
-          std::to_string(version & 0xFF)};
+  return {library_version("libwebp", [] {
+    const int version = late_webp::WebPGetDecoderVersion();
+    return std::to_string(version >> 16) + "." + std::to_string(version >> 8 & 0xFF) + "." +
+           std::to_string(version & 0xFF);
+  })};
 }
 
 }  // namespace imgpipe
