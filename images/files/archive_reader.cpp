@@ -9,6 +9,7 @@
 #include "images/error.h"
 #include "images/files/archive_functions.h"
 #include "images/files/archive_locale.h"
+#include "images/late_library.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -191,7 +192,9 @@ std::string_view archive_ending(std::string_view name) {
 }
 
 std::string archive_version() {
-  return late_archive::archive_version_string();
+  // "libarchive 3.6.2"
+  return library_version("libarchive",
+                         [] { return late_archive::archive_version_string() + sizeof("libarchive"); });
 }
 
 }  // namespace imgpipe

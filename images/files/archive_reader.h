@@ -78,7 +78,7 @@ inline constexpr std::size_t kArchiveHeadBytes = 512;
 // ".tar.gz", ".TGZ"; empty for all other names.
 [[nodiscard]] std::string_view archive_ending(std::string_view name);
 
-// "libarchive 3.6.2"
+// "libarchive 3.6.2", or "libarchive, not installed".
 [[nodiscard]] std::string archive_version();
 
 }  // namespace imgpipe

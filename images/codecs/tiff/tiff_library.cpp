@@ -11,6 +11,7 @@
 #include "images/codecs/tiff/tiff_functions.h"
 #include "images/codecs/tiff/tiff_handle.h"
 #include "images/error.h"
+#include "images/late_library.h"
 #include "images/text.h"
 
 namespace imgpipe {
@@ -235,12 +236,12 @@ void TiffLibrary::unpack(std::span<const std::byte> data, std::int64_t rows, std
 }
 
 std::string libtiff_version() {
-  // "LIBTIFF, Version 4.5.0\nCopyright ..."
-  const std::string_view text = late_tiff::TIFFGetVersion();
-  const std::size_t at = text.find("Version ");
-  if (at == std::string_view::npos) return "libtiff";
-  const std::string_view version = text.substr(at + 8);
-  return "libtiff " + printable(version.substr(0, version.find('\n')));
+  return library_version("libtiff", [] {
+    // "LIBTIFF, Version 4.5.0\nCopyright ..."
+    std::string_view text = late_tiff::TIFFGetVersion();
+    if (const std::size_t at = text.find("Version "); at != text.npos) text.remove_prefix(at + 8);
+    return printable(text.substr(0, text.find('\n')));
+  });
 }
 
 }  // namespace imgpipe

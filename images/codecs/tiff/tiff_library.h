@@ -41,7 +41,7 @@ class TiffLibrary {
   std::unique_ptr<Handle> handle_;  // for chunks like the previous one
 };
 
-// "libtiff 4.5.0".
+// "libtiff 4.5.0", or "libtiff, not installed".
 [[nodiscard]] std::string libtiff_version();
 
 }  // namespace imgpipe
