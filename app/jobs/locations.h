@@ -25,7 +25,7 @@ class Locations {
       const auto [found, fresh] = directories_.try_emplace(std::string(parent));
       if (fresh) {
         found->second = file_identity(parent.empty() ? "." : std::string(parent));
-        has_aliases_ |= found->second && !identities_.insert(*found->second).second;
+        if (found->second && !identities_.insert(*found->second).second) has_aliases_ = true;
       }
       last_ = &*found;
     }
