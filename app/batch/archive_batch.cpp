@@ -22,7 +22,7 @@ constexpr std::int64_t kWaitingShare = 8;
 
 }  // namespace
 
-ArchiveBatch::ArchiveBatch(const ProcessOptions& options, const std::vector<BatchFile>& archives,
+ArchiveBatch::ArchiveBatch(const ProcessOptions& options, const std::deque<BatchFile>& archives,
                            BatchSettings& settings, const SignalGuard& signals, BatchTotals& totals,
                            Events events)
     : options_(options),

@@ -36,7 +36,7 @@ class ArchiveBatch {
 
   // Takes its memory from that of `settings`. The caller must then make a batch with these settings and a
   // list that grows. All arguments but `settings` must outlive this.
-  ArchiveBatch(const ProcessOptions& options, const std::vector<BatchFile>& archives, BatchSettings& settings,
+  ArchiveBatch(const ProcessOptions& options, const std::deque<BatchFile>& archives, BatchSettings& settings,
                const SignalGuard& signals, BatchTotals& totals, Events events);
 
   // `batch` must outlive this.
@@ -55,7 +55,7 @@ class ArchiveBatch {
   void end_archive(std::size_t archive, const std::optional<Error>& error);
 
   const ProcessOptions& options_;
-  const std::vector<BatchFile>& archives_;
+  const std::deque<BatchFile>& archives_;
   const SignalGuard& signals_;
   BatchTotals& totals_;
   const Events events_;

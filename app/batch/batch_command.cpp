@@ -127,7 +127,7 @@ class BatchRun {
 
   // Moves the files that need no work from files_ to skipped_.
   void set_finished_aside() {
-    std::vector<BatchFile> left;
+    std::deque<BatchFile> left;
     for (BatchFile& file : files_.files) {
       const bool finished =
           options_.output.update ? file.update == UpdateState::up_to_date : file.output_exists;
@@ -373,7 +373,7 @@ class BatchRun {
   const bool makes_one_archive_ = options_.output.is_archive && makes_one_archive(options_);
   const bool stdout_is_taken_ = reports_to_stdout(options_) || options_.output.path == kStandardStream;
   BatchFiles files_;
-  std::vector<BatchFile> skipped_;
+  std::deque<BatchFile> skipped_;
   std::vector<bool> has_ended_, is_done_;            // indexed by file
   std::map<std::size_t, std::string> last_outputs_;  // by file, if each page has its own output
   std::size_t outputs_lost_ = 0;

@@ -79,7 +79,7 @@ void BatchReportFiles::open_trace() {
       std::make_unique<TraceFile>(file, options_.output.sync.get(), shard_name(shard.index, shard.count));
 }
 
-void BatchReportFiles::add_skipped(const std::vector<BatchFile>& files, const std::string& reason) {
+void BatchReportFiles::add_skipped(const std::deque<BatchFile>& files, const std::string& reason) {
   for (const BatchFile& file : files) {
     settle(file);
     for (const auto& lines : lines_) lines->add_skipped(file, reason);

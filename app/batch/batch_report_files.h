@@ -1,6 +1,7 @@
 // The files a batch writes in addition to images: .json, .ndjson and .csv reports, the trace, --failed-out.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,7 +22,7 @@ class BatchReportFiles {
   // report is in it, checks that all files can be written, and opens growing files. All functions throw
   // Error(output).
   void open(bool needs_output, const BatchTotals& totals);
-  void add_skipped(const std::vector<BatchFile>& files, const std::string& reason);
+  void add_skipped(const std::deque<BatchFile>& files, const std::string& reason);
   void add_problems(const std::vector<PathProblem>& problems);
   void add(const BatchFile& file, const BatchResult& result);
   // Reports an image that was done but whose output is gone.

@@ -90,7 +90,7 @@ BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
   return set_up;
 }
 
-BatchItems batch_items(const std::vector<BatchFile>& files) {
+BatchItems batch_items(const std::deque<BatchFile>& files) {
   return {files.size(), [&files](std::size_t i) {
             const BatchFile& file = files[i];
             const bool is_recorded = file.made_of != Provenance();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,6 @@ struct BatchSetUp {
                                       bool keeps_names = false);
 
 // Returns the inputs of a batch; `files` must outlive the result. A file without provenance is only read.
-[[nodiscard]] BatchItems batch_items(const std::vector<BatchFile>& files);
+[[nodiscard]] BatchItems batch_items(const std::deque<BatchFile>& files);
 
 }  // namespace imgpipe

@@ -9,7 +9,7 @@
 
 namespace imgpipe {
 
-TensorOutput::TensorOutput(const ProcessOptions& options, const std::vector<BatchFile>& files)
+TensorOutput::TensorOutput(const ProcessOptions& options, const std::deque<BatchFile>& files)
     : options_(options),
       file_({.path = options.output.path,
              .format = *options.output.format,

@@ -1,7 +1,7 @@
 // The output of a batch with --tensor: one file with a row for each image that is done.
 #pragma once
 
-#include <vector>
+#include <deque>
 
 #include "app/batch/batch_totals.h"
 #include "app/jobs/batch_files.h"
@@ -14,7 +14,7 @@ namespace imgpipe {
 class TensorOutput {
  public:
   // Both must outlive this.
-  TensorOutput(const ProcessOptions& options, const std::vector<BatchFile>& files);
+  TensorOutput(const ProcessOptions& options, const std::deque<BatchFile>& files);
 
   void consume_rows(BatchSettings& settings);
   // Whether the images seen so far make tensors of different shapes, so that the batch should end.

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <unordered_set>
@@ -37,7 +38,7 @@ struct BatchFile {
 [[nodiscard]] std::vector<std::string> output_paths(const BatchFile& file);
 
 struct BatchFiles {
-  std::vector<BatchFile> files;        // sorted by name
+  std::deque<BatchFile> files;         // sorted by name
   std::vector<PathProblem> problems;   // unreadable directories, listed names that no INPUT has
   SkippedInputs skipped_inputs;        // not an image by name, or not selected
   std::vector<std::string> unmatched;  // patterns that matched nothing, as lines for the user

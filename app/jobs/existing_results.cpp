@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "app/files/replaceable.h"
 #include "app/jobs/locations.h"
@@ -21,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns true if some directory holds both an input and an output.
-bool may_overlap(const std::vector<BatchFile>& files, Locations& locations) {
+bool may_overlap(const std::deque<BatchFile>& files, Locations& locations) {
   std::set<std::optional<FileIdentity>> of_outputs;
   for (const BatchFile& file : files) {
     for (const std::string& output : output_paths(file)) of_outputs.insert(locations.directory(output));
@@ -37,7 +38,7 @@ bool is_made_of(const std::string& path, const BatchFile& source) {
 
 }  // namespace
 
-std::size_t exclude_own_results(const ProcessOptions& options, std::vector<BatchFile>& files) {
+std::size_t exclude_own_results(const ProcessOptions& options, std::deque<BatchFile>& files) {
   Locations locations;
   if (!may_overlap(files, locations)) return 0;
   std::multimap<FileIdentity, const BatchFile*> writers;
@@ -59,9 +60,15 @@ std::size_t exclude_own_results(const ProcessOptions& options, std::vector<Batch
     const auto [first, last] = writers.equal_range(*location);
     is_result[i] = std::any_of(first, last, [&](const auto& writer) { return made_of(writer.second); });
   }
-  return std::erase_if(files, [&](const BatchFile& file) {
-    return is_result[static_cast<std::size_t>(&file - files.data())];
-  });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    if (is_result[i]) continue;
+    if (kept != i) files[kept] = std::move(files[i]);
+    ++kept;
+  }
+  const std::size_t results = files.size() - kept;
+  files.resize(kept);
+  return results;
 }
 
 std::string excluded_results_text(const std::optional<NameTemplate>& name, std::size_t results) {

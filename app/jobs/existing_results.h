@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <string>
-#include <vector>
 
 #include "app/jobs/batch_files.h"
 
@@ -12,7 +12,7 @@ namespace imgpipe {
 // Removes the inputs that this batch makes from other inputs, recognised by output name and mark; returns
 // their number. Reads only the marks of inputs that have an output's name. If inputs and outputs share no
 // directory, only looks up the directories.
-[[nodiscard]] std::size_t exclude_own_results(const ProcessOptions& options, std::vector<BatchFile>& files);
+[[nodiscard]] std::size_t exclude_own_results(const ProcessOptions& options, std::deque<BatchFile>& files);
 
 // Says that `results` inputs were left out, and how to exclude them by name.
 [[nodiscard]] std::string excluded_results_text(const std::optional<NameTemplate>& name, std::size_t results);

@@ -1,10 +1,11 @@
 #include "app/jobs/input_search.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <optional>
+#include <ranges>
 #include <set>
-#include <span>
 #include <system_error>
 #include <tuple>
 #include <unordered_map>
@@ -81,7 +82,8 @@ class InputSearch {
  private:
   void sort_from(std::size_t first) {
     const auto key = [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); };
-    const auto files = std::span(found_.files).subspan(first);
+    const std::ranges::subrange files(found_.files.begin() + static_cast<std::ptrdiff_t>(first),
+                                      found_.files.end());
     if (!std::ranges::is_sorted(files, {}, key)) std::ranges::sort(files, {}, key);
   }
 

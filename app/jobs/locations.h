@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,7 +23,10 @@ class Locations {
     const std::string_view parent = parent_path_of(path);
     if (last_ == nullptr || last_->first != parent) {
       const auto [found, fresh] = directories_.try_emplace(std::string(parent));
-      if (fresh) found->second = file_identity(parent.empty() ? "." : std::string(parent));
+      if (fresh) {
+        found->second = file_identity(parent.empty() ? "." : std::string(parent));
+        if (found->second && !identities_.insert(*found->second).second) has_aliases_ = true;
+      }
       last_ = &*found;
     }
     return last_->second;
@@ -33,25 +37,33 @@ class Locations {
     return location;
   }
 
+  // Returns whether two of the paths of directories so far name one directory.
+  [[nodiscard]] bool has_aliases() const { return has_aliases_; }
+
   struct Output {
-    std::optional<struct stat> info;       // of the existing file, links followed
-    std::optional<FileIdentity> location;  // nullopt for a loop of links
+    std::optional<struct stat> info;  // of the existing file, links followed
+    bool is_link = false;
   };
-  // Returns where a file would be written, following links. Hard links have different locations, because
-  // files are replaced and not overwritten. Takes one system call for a new file, none if its directory is
-  // missing.
-  Output of_output(const std::string& path) {
+  // Takes one system call for a new file, none if its directory is missing.
+  Output output(const std::string& path) {
     struct stat info {};
-    std::optional<FileIdentity> location = of(path);
-    const bool has_directory = !location || location->below.find('/') == std::string::npos;
-    if (!has_directory || ::lstat(path.c_str(), &info) != 0) return {std::nullopt, std::move(location)};
-    if (!S_ISLNK(info.st_mode)) return {info, std::move(location)};
-    const std::optional<std::filesystem::path> target = followed(path);
+    const std::optional<FileIdentity>& parent = directory(path);
+    if ((parent && !parent->below.empty()) || ::lstat(path.c_str(), &info) != 0) return {};
+    if (!S_ISLNK(info.st_mode)) return {info};
     const bool exists = ::stat(path.c_str(), &info) == 0;
-    return {exists ? std::optional(info) : std::nullopt, target ? of(target->string()) : std::nullopt};
+    return {exists ? std::optional(info) : std::nullopt, true};
+  }
+  // Returns where a file would be written, following links; nullopt for a loop of links. Hard links have
+  // different locations, because files are replaced and not overwritten.
+  std::optional<FileIdentity> of_output(const std::string& path) {
+    if (!output(path).is_link) return of(path);
+    const std::optional<std::filesystem::path> target = followed(path);
+    return target ? of(target->string()) : std::nullopt;
   }
 
  private:
+  std::set<FileIdentity> identities_;  // of directories_
+  bool has_aliases_ = false;
   std::unordered_map<std::string, std::optional<FileIdentity>> directories_;
   const std::pair<const std::string, std::optional<FileIdentity>>* last_ = nullptr;  // in directories_
 };

@@ -1,12 +1,14 @@
 #include "app/jobs/output_plan.h"
 
+#include <algorithm>
 #include <climits>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <tuple>
 #include <utility>
 
 #include <sys/stat.h>
@@ -107,27 +109,55 @@ class OutputPlan {
                     (options_.output.is_archive ? "; add --recursive" : hint(first, second)));
   }
 
-  void check_outputs() {
-    std::unordered_map<std::string_view, const BatchFile*> writers;
-    Locations locations;
+  struct Writer {
+    std::string_view path;  // of an output
+    const BatchFile* file;
+  };
+
+  // Sorts the outputs, and throws if two are equal.
+  void check_paths(std::vector<Writer>& writers) const {
+    const auto key = [](const Writer& writer) { return std::tie(writer.path, writer.file); };
+    if (!std::ranges::is_sorted(writers, {}, key)) std::ranges::sort(writers, {}, key);
+    const auto equal = std::ranges::adjacent_find(writers, {}, &Writer::path);
+    if (equal != writers.end()) refuse_both(*equal->file, *std::next(equal)->file, std::string(equal->path));
+  }
+
+  // Throws if two outputs with different paths are one file.
+  void check_locations(Locations& locations) const {
     std::map<FileIdentity, const BatchFile*> replacers;
+    for (const BatchFile& file : found_.files) {
+      if (has_page_files(options_, file.format)) continue;
+      for_each_output(file, [&](const std::string& output) {
+        const std::optional<struct stat> info = locations.output(output).info;
+        const bool is_replaced = !is_done(info) || (S_ISREG(info->st_mode) && !options_.output.skip_existing);
+        const auto location = is_replaced ? locations.of_output(output) : std::nullopt;
+        if (!location) return;
+        if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
+          refuse_both(*other->second, file, output);
+      });
+    }
+  }
+
+  // A power failure or a full disk may leave an empty file.
+  [[nodiscard]] bool is_done(const std::optional<struct stat>& output) const {
+    const bool is_empty = output && S_ISREG(output->st_mode) && output->st_size == 0;
+    return output && !(is_empty && options_.output.skip_existing);
+  }
+
+  void check_outputs() {
+    std::vector<Writer> writers;
+    Locations locations;
     std::map<FileId, const BatchFile*> existing;
+    bool has_links = false;
     for (BatchFile& file : found_.files) {
       const bool has_pages = has_page_files(options_, file.format);
       file.output_exists = !has_pages || (options_.output.skip_existing && has_all_pages(options_, file));
       for_each_output(file, [&](const std::string& output) {
-        if (const auto [other, fresh] = writers.emplace(output, &file); !fresh)
-          refuse_both(*other->second, file, output);
+        writers.push_back({output, &file});
         if (has_pages) return;  // the path itself is not written
-        const auto [info, location] = locations.of_output(output);
-        // A power failure or a full disk may leave an empty file.
-        const bool is_empty = info && S_ISREG(info->st_mode) && info->st_size == 0;
-        const bool exists = info && !(is_empty && options_.output.skip_existing);
-        file.output_exists = file.output_exists && exists;
-        const bool is_replaced = !exists || (S_ISREG(info->st_mode) && !options_.output.skip_existing);
-        if (is_replaced && location)
-          if (const auto [other, fresh] = replacers.emplace(*location, &file); !fresh)
-            refuse_both(*other->second, file, output);
+        const auto [info, is_link] = locations.output(output);
+        has_links = has_links || is_link;
+        file.output_exists = file.output_exists && is_done(info);
         if (!info) return;
         if (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode))  // a batch does not wait for a reader
           throw Error(ErrorKind::usage, printable(output) + ": not a regular file");
@@ -138,6 +168,8 @@ class OutputPlan {
         existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
       });
     }
+    check_paths(writers);
+    if (has_links || locations.has_aliases()) check_locations(locations);
     check_page_outputs(options_, found_.files);
     std::string_view last_directory;  // most outputs follow one in the same directory
     for (const BatchFile& file : found_.files) {
@@ -147,7 +179,7 @@ class OutputPlan {
         if (directory == std::exchange(last_directory, directory)) return;
         for (std::string_view above = directory; above.size() > options_.output.path.size();
              above = parent_path_of(above)) {
-          if (const auto writer = writers.find(above); writer != writers.end())
+          if (std::ranges::binary_search(writers, above, {}, &Writer::path))
             throw Error(ErrorKind::usage, printable(above) + ": would be both a file and a directory");
         }
       });

@@ -215,7 +215,7 @@ bool has_all_pages(const ProcessOptions& options, const BatchFile& file) {
 }
 
 std::vector<const BatchFile*> writers_of_pages(const ProcessOptions& options,
-                                               const std::vector<BatchFile>& files) {
+                                               const std::deque<BatchFile>& files) {
   PageFiles pages(options.pages && options.pages->named);
   for (const BatchFile& file : files) {
     if (!has_page_files(options, file.format) || file.output_exists) continue;
@@ -227,7 +227,7 @@ std::vector<const BatchFile*> writers_of_pages(const ProcessOptions& options,
   return writers;
 }
 
-void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files) {
+void check_page_outputs(const ProcessOptions& options, const std::deque<BatchFile>& files) {
   const std::vector<const BatchFile*> writers = writers_of_pages(options, files);
   for (std::size_t i = 0; i < writers.size(); ++i) {
     const BatchFile* const writer = writers[i];

@@ -2,6 +2,7 @@
 // of pages of an input is known only once it is opened.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,9 @@ namespace imgpipe {
 // Element i is the file of which some page may overwrite the input of files[i], or nullptr. Returns an empty
 // list if no file has page files. Throws like check_page_outputs() if pages of two files could coincide.
 [[nodiscard]] std::vector<const BatchFile*> writers_of_pages(const ProcessOptions& options,
-                                                             const std::vector<BatchFile>& files);
+                                                             const std::deque<BatchFile>& files);
 
 // Throws Error(usage) if some page of a file could overwrite an input or a page of another file.
-void check_page_outputs(const ProcessOptions& options, const std::vector<BatchFile>& files);
+void check_page_outputs(const ProcessOptions& options, const std::deque<BatchFile>& files);
 
 }  // namespace imgpipe

@@ -143,7 +143,7 @@ void check_result_writable(const std::string& path) {
   naming(printable(path), [&] { check_writable(path); });
 }
 
-void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files,
+void check_results_replaceable(const ProcessOptions& options, const std::deque<BatchFile>& files,
                                const std::unordered_set<std::string>& names_of_all_shards) {
   std::unordered_set<std::string> names;  // filled on first use
   const auto is_name = [&](const std::string& name) {

@@ -2,6 +2,7 @@
 // are checked before any work: none may replace an input or another result under any name or link.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <unordered_set>
@@ -56,7 +57,7 @@ void check_result_files(FilesInUse in_use, Replace replace, const std::vector<Re
 [[nodiscard]] bool result_in_directory(const std::string& directory, const std::string& path);
 
 // Throws Error(usage) if a result may not replace an existing file (replaceable.h). `files`: of a batch.
-void check_results_replaceable(const ProcessOptions& options, const std::vector<BatchFile>& files = {},
+void check_results_replaceable(const ProcessOptions& options, const std::deque<BatchFile>& files = {},
                                const std::unordered_set<std::string>& names_of_all_shards = {});
 
 // Creates the directory. Throws Error(output) with the path.

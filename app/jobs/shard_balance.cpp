@@ -22,7 +22,7 @@ struct Listed {
   std::size_t file;  // index in the batch
   std::int64_t bytes = 0;
 };
-std::vector<Listed> listed(const std::vector<BatchFile>& files, Balance balance) {
+std::vector<Listed> listed(const std::deque<BatchFile>& files, Balance balance) {
   std::vector<Listed> list;
   list.reserve(files.size());
   for (std::size_t i = 0; i < files.size(); ++i)
@@ -51,7 +51,7 @@ std::string mark_of(const std::vector<Listed>& list) {
   return text.data();
 }
 
-std::vector<bool> own_by_hash(const std::vector<BatchFile>& files, const Shard& shard) {
+std::vector<bool> own_by_hash(const std::deque<BatchFile>& files, const Shard& shard) {
   std::vector<bool> in_this_shard(files.size());
   for (std::size_t i = 0; i < files.size(); ++i)
     in_this_shard[i] = belongs_to_shard(plain_name(files[i].name), shard);
@@ -92,7 +92,7 @@ std::vector<int> parts_by_bytes(const std::vector<std::int64_t>& sizes, int part
 }
 
 void keep_shard(BatchFiles& found, const Shard& shard) {
-  std::vector<BatchFile>& files = found.files;
+  std::deque<BatchFile>& files = found.files;
   std::vector<bool> in_this_shard;
   if (shard.balance == Balance::hash) {
     in_this_shard = own_by_hash(files, shard);
@@ -101,7 +101,7 @@ void keep_shard(BatchFiles& found, const Shard& shard) {
     found.shard_list = mark_of(list);
     in_this_shard = own_by_list(list, shard);
   }
-  std::vector<BatchFile> own;
+  std::deque<BatchFile> own;
   for (std::size_t i = 0; i < files.size(); ++i) {
     if (!in_this_shard[i]) continue;
     files[i].shard = shard.index;

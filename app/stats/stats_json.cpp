@@ -280,7 +280,7 @@ std::string stats_line_schema() {
                      [](Fields& fields) { add_image_row(fields, {}); });
 }
 
-void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
+void write_stats_images(const StatsTotals& totals, const std::deque<BatchFile>& files,
                         const std::vector<std::vector<StatsImage>>& rows, const std::string& path) {
   constexpr std::size_t kPiece = std::size_t{1} << 16;
   const bool json = path.ends_with(".json");

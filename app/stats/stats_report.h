@@ -2,6 +2,7 @@
 // equal images give equal bytes.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ void add_float_channel(Fields& fields, const FloatStatistics& channel);
 
 // Writes the statistics of each image or page, in the order of the files, as .csv, .json or .ndjson by
 // ending. `rows` corresponds to `files`; a failed input has one line without a page. Throws Error(output).
-void write_stats_images(const StatsTotals& totals, const std::vector<BatchFile>& files,
+void write_stats_images(const StatsTotals& totals, const std::deque<BatchFile>& files,
                         const std::vector<std::vector<StatsImage>>& rows, const std::string& path);
 [[nodiscard]] std::string stats_images_schema();
 [[nodiscard]] std::string stats_line_schema();

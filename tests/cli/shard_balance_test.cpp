@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -143,7 +144,7 @@ class KeepShard : public testing::Test {
     files_.push_back(std::move(file));
   }
 
-  [[nodiscard]] BatchFiles kept(const std::vector<BatchFile>& files, const Shard& shard) const {
+  [[nodiscard]] BatchFiles kept(const std::deque<BatchFile>& files, const Shard& shard) const {
     BatchFiles found;
     found.files = files;
     keep_shard(found, shard);
@@ -157,7 +158,7 @@ class KeepShard : public testing::Test {
   }
 
   TemporaryDirectory directory_;
-  std::vector<BatchFile> files_;
+  std::deque<BatchFile> files_;
 };
 
 TEST_F(KeepShard, EveryFileIsInOnePart) {
@@ -187,7 +188,7 @@ TEST_F(KeepShard, InAnyOrder) {
       std::vector<std::string> expected = names(first);
       std::ranges::sort(expected);
       for (int round = 0; round < 5; ++round) {
-        std::vector<BatchFile> shuffled = files_;
+        std::deque<BatchFile> shuffled = files_;
         std::ranges::shuffle(shuffled, random);
         const BatchFiles again = kept(shuffled, {part, 5, {}, balance});
         std::vector<std::string> own = names(again);
