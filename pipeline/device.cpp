@@ -73,6 +73,12 @@ std::string device_meant(std::string_view text) {
   return text.find(':') == std::string_view::npos ? did_you_mean(text, kWords) : "";
 }
 
+std::vector<ProcessorLimit> host_processor_limits() {
+  const int by_affinity = processors_by_affinity();
+  const int online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  return processor_limits(std::max(online, by_affinity), by_affinity);
+}
+
 }  // namespace
 
 bool can_run_on(const CudaDevice& device) {
@@ -117,12 +123,14 @@ const std::string& host_processor() {
   return processor;
 }
 
+int host_threads() {
+  return threads_for(host_processor_limits());
+}
+
 HostInfo host_info() {
   HostInfo info;
   info.processor = host_processor();
-  const int by_affinity = processors_by_affinity();
-  const int online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
-  info.processor_limits = processor_limits(std::max(online, by_affinity), by_affinity);
+  info.processor_limits = host_processor_limits();
   info.threads = threads_for(info.processor_limits);
   info.memory_bytes = std::int64_t{::sysconf(_SC_PHYS_PAGES)} * ::sysconf(_SC_PAGESIZE);
   info.memory_bounds = memory_bounds();

@@ -22,6 +22,8 @@ struct HostInfo {
   std::vector<MemoryBound> memory_bounds;        // tightest first; may be empty
 };
 [[nodiscard]] HostInfo host_info();
+// Returns HostInfo::threads without reading anything else.
+[[nodiscard]] int host_threads();
 // Returns HostInfo::processor, which is read once.
 [[nodiscard]] const std::string& host_processor();
 

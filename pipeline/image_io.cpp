@@ -36,7 +36,7 @@ void write_image(const std::string& path, ConstHostView pixels, const EncodeOpti
       throw Error(ErrorKind::usage, "cannot write files with this ending");
     const std::unique_ptr<Writer> writer = make_writer(*format, pixels.shape(), options);
     check_available(writer->working_bytes());
-    HostThreads workers(threads > 0 ? threads : host_info().threads);
+    HostThreads workers(threads > 0 ? threads : host_threads());
     Timeline unreported;
     write_file(path, encode_image(pixels, *writer, workers, unreported).parts, sync);
   });

@@ -88,7 +88,7 @@ Runner::Runner(RunnerSettings settings)
   if (settings_.threads < 0 || settings_.threads > kMaxThreads)
     throw Error(ErrorKind::usage, "--threads: expected 1 to " + std::to_string(kMaxThreads) +
                                       " (0: one per processor), got " + std::to_string(settings_.threads));
-  if (settings_.threads == 0) settings_.threads = host_info().threads;
+  if (settings_.threads == 0) settings_.threads = host_threads();
 }
 
 Runner::~Runner() = default;

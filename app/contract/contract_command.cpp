@@ -78,7 +78,7 @@ std::string installed_contract() {
 
 ContractRunSettings settings_of(const ContractOptions& options, const EngineFactory& factory) {
   const bool on_host = options.device.backend != Backend::cuda;
-  return {options.device_name, options.device, on_host ? host_info().threads : 1, factory};
+  return {options.device_name, options.device, on_host ? host_threads() : 1, factory};
 }
 
 std::string contract_text() {

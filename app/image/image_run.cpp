@@ -73,6 +73,14 @@ CombineSettings combine_settings(const ProcessOptions& options, Format format) {
   return settings;
 }
 
+// Starting a thread, and reading how many there may be, takes longer than processing such an image.
+bool is_tiny(const ImageHeader& header, const Plan& plan) {
+  constexpr std::int64_t kPixels = std::int64_t{1} << 14;
+  return unscaled_shape(header).pixels() <= kPixels &&
+         std::ranges::all_of(plan.operations,
+                             [](const Operation& one) { return shape_of(one.out).pixels() <= kPixels; });
+}
+
 // Returns the shape of the written image, or of the image that a written tensor was made of.
 Shape image_of(const FinishedItem& item) {
   const std::optional<TensorType>& tensor = item.outcome.plan.tensor;
@@ -143,7 +151,8 @@ class InputRun {
 
   void choose_for_image() {
     const Plan& plan = input_->single().plan();
-    engine_ = &choice_.engine(input_->max_pixels(), why_not_on_cuda(plan));
+    engine_ =
+        &choice_.engine(input_->max_pixels(), why_not_on_cuda(plan), is_tiny(input_->first_header(), plan));
     facts_.input = input_->first_header();
     facts_.input_bytes = input_->input_bytes();
     log_plan(plan);
@@ -163,7 +172,7 @@ class InputRun {
   void check(const Plan& plan, const ImageHeader& header) {
     if (not_on_cuda_.empty()) not_on_cuda_ = why_not_on_cuda(plan);
     // For a stream, the engine is created before the first item's plan is known.
-    if (engine_ != nullptr && !not_on_cuda_.empty()) engine_ = &choice_.engine(0, not_on_cuda_);
+    if (engine_ != nullptr && !not_on_cuda_.empty()) engine_ = &choice_.engine(0, not_on_cuda_, false);
     check_histogram(options_, plan);
     if (!facts_.pages) {
       log_plan(plan);
@@ -175,7 +184,7 @@ class InputRun {
   }
 
   void choose_for_pages() {
-    engine_ = &choice_.engine(input_->max_pixels(), not_on_cuda_);
+    engine_ = &choice_.engine(input_->max_pixels(), not_on_cuda_, false);
     facts_.input = input_->first_header();
     take_page_facts();
     make_new_directory();
@@ -431,7 +440,7 @@ class InputRun {
   void report() {
     report_.implementation = engine_->implementation();
     report_.device_why = choice_.why();
-    report_.processor = engine_->device_name();
+    if (is_reported()) report_.processor = engine_->device_name();
     for (const std::string& file : options_.reports.files)
       write_text(file, report_text(file), options_.output.sync.get());
     if (is_single_ && !options_.reports.trace_file.empty()) {

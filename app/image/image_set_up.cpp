@@ -106,7 +106,7 @@ bool is_or_becomes_regular_file(const std::string& path) {
 }
 
 int thread_count(const ExecutionOptions& execution) {
-  return execution.threads > 0 ? execution.threads : host_info().threads;
+  return execution.threads > 0 ? execution.threads : host_threads();
 }
 
 void check_paths(const ProcessOptions& options, Format format, FilesInUse& in_use) {
@@ -152,15 +152,15 @@ void EngineChoice::begin() {
   if (choice_.cuda_devices.size() > 1)
     throw Error(ErrorKind::usage,
                 "--device: one image needs a single device, got " + printable(options_.execution.device));
-  if (choice_.backend) start();
+  if (choice_.backend) start(thread_count(options_.execution));
 }
 
-Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda) {
+Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda, bool is_tiny) {
   if (!engine_) {
-    choice_ = !not_on_cuda.empty()
-                  ? DeviceChoice{Backend::cpu, {}, "auto chose cpu (" + not_on_cuda + ")"}
-                  : choose_for_image(pixels, thread_count(options_.execution), 1 + options_.reports.repeat);
-    start();
+    const int threads = is_tiny && options_.execution.threads == 0 ? 1 : thread_count(options_.execution);
+    choice_ = !not_on_cuda.empty() ? DeviceChoice{Backend::cpu, {}, "auto chose cpu (" + not_on_cuda + ")"}
+                                   : choose_for_image(pixels, threads, 1 + options_.reports.repeat);
+    start(threads);
   } else if (choice_.backend == Backend::cuda && !not_on_cuda.empty()) {
     throw Error(ErrorKind::usage,
                 input_name(options_.input.path) + ": " + not_on_cuda + "; use --device cpu");
@@ -169,9 +169,9 @@ Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda
   return *engine_;
 }
 
-void EngineChoice::start() {
+void EngineChoice::start(int threads) {
   choice_.memory_bytes = options_.device_memory_bytes;
-  engine_ = factory_(choice_, thread_count(options_.execution));
+  engine_ = factory_(choice_, threads);
 }
 
 }  // namespace imgpipe

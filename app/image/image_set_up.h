@@ -47,13 +47,14 @@ class EngineChoice {
 
   // Starts the engine if the device is already known. Throws Error(usage) for several devices.
   void begin();
-  // Returns the engine for an image of `pixels`. `not_on_cuda` is the reason its plan cannot run on CUDA, or
-  // empty. Throws Error(usage) if CUDA is required and cannot run it.
-  Engine& engine(std::int64_t pixels, const std::string& not_on_cuda);
+  // Returns the engine for images of up to `pixels`. `not_on_cuda` is the reason their plan cannot run on
+  // CUDA, or empty. `is_tiny`: one thread is enough. Throws Error(usage) if CUDA is required and cannot run
+  // the plan.
+  Engine& engine(std::int64_t pixels, const std::string& not_on_cuda, bool is_tiny);
   [[nodiscard]] const std::string& why() const { return choice_.why; }
 
  private:
-  void start();
+  void start(int threads);
 
   const ProcessOptions& options_;
   const EngineFactory& factory_;

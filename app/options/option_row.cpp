@@ -76,6 +76,21 @@ std::string option_name(const OptionRow& row) {
   return std::string(names.substr(0, names.find(',')));
 }
 
+bool has_name(const OptionRow& row, std::string_view name) {
+  std::string_view names = std::string_view(row.flags).substr(option_letter(row) == 0 ? 0 : 2);
+  while (!names.empty()) {
+    const std::string_view one = names.substr(0, names.find(','));
+    if (one == name) return true;
+    names.remove_prefix(std::min(names.size(), one.size() + 1));
+  }
+  return false;
+}
+
+bool is_named(const OptionRow& row, std::string_view name) {
+  const std::string_view names = std::string_view(row.flags).substr(option_letter(row) == 0 ? 0 : 2);
+  return names.starts_with(name) && (names.size() == name.size() || names[name.size()] == ',');
+}
+
 char option_letter(const OptionRow& row) {
   return row.flags[0] != '\0' && row.flags[1] == ',' ? row.flags[0] : '\0';
 }

@@ -36,6 +36,10 @@ struct OptionRow {
 // Returns every letter and name with dashes: "-q", "--quiet". option_name() returns "quiet".
 [[nodiscard]] std::vector<std::string> spelled_flags(const OptionRow& row);
 [[nodiscard]] std::string option_name(const OptionRow& row);
+// Returns true if option_name() is `name`.
+[[nodiscard]] bool is_named(const OptionRow& row, std::string_view name);
+// Returns true if `name` is the option's name or an alias.
+[[nodiscard]] bool has_name(const OptionRow& row, std::string_view name);
 // Returns the option's letter, or 0 if it has none.
 [[nodiscard]] char option_letter(const OptionRow& row);
 

@@ -149,11 +149,9 @@ std::string stage_hint(const Stage& stage) {
 }
 
 const OptionRow* find_option(const std::string& name, const std::vector<OptionRow>& rows) {
-  for (const std::string& wanted : {"--" + name, "--" + canonical_spelling(name)}) {
-    for (const OptionRow& row : rows) {
-      const std::vector<std::string> flags = spelled_flags(row);
-      if (!name.empty() && std::ranges::find(flags, wanted) != flags.end()) return &row;
-    }
+  for (const std::string& wanted : {name, canonical_spelling(name)}) {
+    const auto row = std::ranges::find_if(rows, [&](const OptionRow& one) { return has_name(one, wanted); });
+    if (row != rows.end()) return &*row;
   }
   return nullptr;
 }

@@ -92,9 +92,9 @@ if(NOT BUILD_SHARED_LIBS)
   install(FILES images/libraries.cmake DESTINATION ${imgpipe_library_directory} RENAME imgpipe-libraries.cmake
           COMPONENT dev)
   # Users of static libraries link all of these.
-  set(imgpipe_pc_requires libjpeg libpng zlib libisal libdeflate libhwy libmd)
+  set(imgpipe_pc_requires libjpeg libisal libhwy libmd)
   foreach(library IN LISTS imgpipe_linked_libraries)
-    string(REGEX REPLACE "^(archive|avif|heif|jxl|webp|zstd)$" "lib\\1" library ${library})
+    string(REGEX REPLACE "^(archive|avif|deflate|heif|jxl|png|webp|zstd)$" "lib\\1" library ${library})
     string(REGEX REPLACE "^tiff$" "libtiff-4" library ${library})
     list(APPEND imgpipe_pc_requires ${library})
   endforeach()

@@ -40,7 +40,7 @@ void add_kind(Fields& fields, std::string_view name) {
   fields.add("version", version());
 }
 
-RunHead::RunHead(int given) : context(run_context()), threads(given > 0 ? given : host_info().threads) {}
+RunHead::RunHead(int given) : context(run_context()), threads(given > 0 ? given : host_threads()) {}
 
 void add_run_head(Fields& fields, std::string_view name, const RunHead& run,
                   const std::optional<std::string>& device) {

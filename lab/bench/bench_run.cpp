@@ -90,7 +90,7 @@ Image BenchInput::make(int channels, Sample sample) const {
 Bench::Bench(const BenchOptions& options, UserKernels& own)
     : options_(options),
       own_(own),
-      threads_(options.threads > 0 ? options.threads : host_info().threads),
+      threads_(options.threads > 0 ? options.threads : host_threads()),
       progress_(Progress::style_for_stderr(!options.logging.quiet)) {
   const DeviceChoice choice = choose_device(options.device);
   if (choice.backend != Backend::cuda) cpu_ = make_cpu_lab(threads_);

@@ -6,9 +6,6 @@
 
 namespace imgpipe {
 
-HostThreads::HostThreads(int count)
-    : others_(start_threads(count - 1, [this](int other) { wait_for_work(other + 1); })) {}
-
 HostThreads::~HostThreads() {
   {
     const std::lock_guard lock(mutex_);
@@ -18,8 +15,14 @@ HostThreads::~HostThreads() {
   for (std::thread& other : others_) other.join();
 }
 
+void HostThreads::start() {
+  others_ = start_threads(count_ - 1, [this](int other) { wait_for_work(other + 1); });
+  count_ = static_cast<int>(others_.size()) + 1;
+}
+
 void HostThreads::run(int most, const std::function<void(int)>& work) {
-  const int others = std::min(most, count()) - 1;
+  if (std::min(most, count_) > 1 && others_.empty()) start();
+  const int others = std::min(most, count_) - 1;
   if (others > 0) {
     const std::lock_guard lock(mutex_);
     work_ = &work;

@@ -2,6 +2,9 @@
 #include "pipeline/host/ordered_run.h"
 
 #include <atomic>
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <numeric>
 #include <stdexcept>
 #include <string>
@@ -125,6 +128,23 @@ TEST(OrderedRun, FailureReachesTheCallerAndStopsTheRest) {
       }
     }
   }
+}
+
+std::ptrdiff_t threads_of_process() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+TEST(HostThreads, TheFirstWorkForSeveralStartsThem) {
+  const std::ptrdiff_t before = threads_of_process();
+  HostThreads threads(4);
+  const auto nothing = [](int) {};
+  threads.run(1, nothing);
+  EXPECT_EQ(threads_of_process(), before);
+  threads.run(2, nothing);
+  EXPECT_EQ(threads_of_process(), before + 3);
+  threads.run(4, nothing);
+  EXPECT_EQ(threads_of_process(), before + 3);
+  EXPECT_EQ(threads.count(), 4);
 }
 
 TEST(HostThreads, UsesAtMostTheRequestedThreads) {

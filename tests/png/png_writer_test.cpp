@@ -162,6 +162,18 @@ TEST(Deflate, StripsFormOneStreamAtEveryLevel) {
   }
 }
 
+TEST(Deflate, ChecksumsAreJoinedAsByZlib) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 500; ++i) {
+    const auto sum = [&] {
+      return static_cast<std::uint32_t>(random() % 65521 << 16 | (i % 3 == 0 ? 65520 : random() % 65521));
+    };
+    const std::uint32_t first = sum(), second = sum();
+    const auto bytes = static_cast<std::int64_t>(random() >> (1 + i % 63));
+    EXPECT_EQ(adler32_joined(first, second, bytes), ::adler32_combine(first, second, bytes)) << bytes;
+  }
+}
+
 // A part that ends with a flush needs no part before it, and can be followed by any other.
 TEST(Deflate, PartsAreIndependent) {
   for (int level = 0; level <= 9; ++level) {

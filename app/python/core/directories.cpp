@@ -159,7 +159,7 @@ class DirectoryRun {
     const ExecutionOptions& execution = options_.execution;
     BatchSettings settings;
     static_cast<ImageSettings&>(settings) = image_settings(options_);
-    settings.threads = execution.threads > 0 ? execution.threads : host_info().threads;
+    settings.threads = execution.threads > 0 ? execution.threads : host_threads();
     settings.jobs = execution.jobs > 0 ? execution.jobs : settings.threads;
     settings.memory_is_limit = execution.memory_bytes > 0;
     settings.memory_bytes =

@@ -36,7 +36,7 @@ class SignalCheck {
 
 int call_threads(int requested) {
   // Once per process, because it reads some twenty files.
-  static const int usable = host_info().threads;
+  static const int usable = host_threads();
   return requested > 0 ? requested : usable;
 }
 

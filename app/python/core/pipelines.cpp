@@ -26,7 +26,7 @@ namespace {
 
 int thread_count(const std::string& device, int threads) {
   const Runner checked({.device = device, .threads = threads});
-  return threads > 0 ? threads : host_info().threads;
+  return threads > 0 ? threads : host_threads();
 }
 
 }  // namespace

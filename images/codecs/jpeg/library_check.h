@@ -5,9 +5,9 @@
 
 namespace imgpipe {
 
-// Decodes two small images with both, once per process, sampling and scale: noise, and coefficients that
-// exceed 16 bits. Before 2.1 the library repeated the colour planes of 4:4:0 instead of interpolating them;
-// without SIMD (as with JSIMD_FORCENONE=1) its arithmetic does not wrap. Thread-safe.
+// Decodes a small image with both, once per process, sampling and scale: blocks of noise, and blocks with
+// coefficients that exceed 16 bits. Before 2.1 the library repeated the colour planes of 4:4:0 instead of
+// interpolating them; without SIMD (as with JSIMD_FORCENONE=1) its arithmetic does not wrap. Thread-safe.
 [[nodiscard]] bool library_decodes_identically(Sampling sampling, int scale);
 
 }  // namespace imgpipe

@@ -8,16 +8,19 @@
 #include <new>
 
 #include <isa-l.h>
-#include <libdeflate.h>
-#include <zlib.h>
 
+#include "images/codecs/png/deflate_functions.h"
 #include "images/codecs/png/strip_block.h"
 #include "images/codecs/png/strip_repeats.h"
 #include "images/codecs/png/strip_rule.h"
+#include "images/codecs/png/zlib_functions.h"
 #include "images/error.h"
 
 namespace imgpipe {
 namespace {
+
+using namespace late_deflate;
+using namespace late_zlib;
 
 constexpr int kStoredLevel = 0;
 constexpr int kHuffmanLevel = 1;  // strip_rule.h
@@ -296,7 +299,7 @@ std::vector<std::byte> zlib_stream(std::span<const std::byte> bytes) {
   z_stream zlib{};
   if (deflateInit2(&zlib, kLevel, Z_DEFLATED, MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)
     throw Error(ErrorKind::memory, "not enough memory to compress");
-  const std::unique_ptr<z_stream, decltype(&deflateEnd)> end(&zlib, &deflateEnd);
+  const std::unique_ptr<z_stream, decltype([](z_stream* stream) { deflateEnd(stream); })> end(&zlib);
   std::vector<std::byte> stream(deflateBound(&zlib, bytes.size()));
   zlib.next_in = const_cast<unsigned char*>(chars(bytes.data()));
   zlib.avail_in = static_cast<unsigned>(bytes.size());
@@ -325,7 +328,13 @@ std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t before) {
 }
 
 std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::int64_t bytes) {
-  return static_cast<std::uint32_t>(adler32_combine(first, second, bytes));
+  // RFC 1950: the low half is 1 plus the sum of the bytes, the high half the sum of all its values.
+  constexpr std::uint64_t kModulus = 65521;
+  const std::uint64_t before = (first & 0xFFFF) + kModulus - 1;  // the sum of the first part's bytes
+  const std::uint64_t low = (before + (second & 0xFFFF)) % kModulus;
+  const std::uint64_t repeated = before % kModulus * (static_cast<std::uint64_t>(bytes) % kModulus);
+  const std::uint64_t high = (repeated + (first >> 16) + (second >> 16)) % kModulus;
+  return static_cast<std::uint32_t>(high << 16 | low);
 }
 
 std::string deflate_versions() {

@@ -7,8 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include <zlib.h>
-
 #include "images/codecs/pillow_orientation.h"
 #include "images/codecs/png/pillow_png_chunks.h"
 #include "images/codecs/png/png_chunks.h"
@@ -17,11 +15,14 @@
 #include "images/codecs/png/png_header_facts.h"
 #include "images/codecs/png/png_small_idats.h"
 #include "images/codecs/png/png_texts.h"
+#include "images/codecs/png/zlib_functions.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
 namespace imgpipe {
 namespace {
+
+using namespace late_zlib;
 
 // Memory for the buffers and tables of the two strict decoders: that of plain files, and libpng, which needs
 // more than zlib.

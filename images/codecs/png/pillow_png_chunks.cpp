@@ -5,15 +5,16 @@
 #include <string_view>
 #include <utility>
 
-#include <zlib.h>
-
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/png/png_chunks.h"
+#include "images/codecs/png/zlib_functions.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
 
 namespace imgpipe {
 namespace {
+
+using namespace late_zlib;
 
 constexpr std::size_t kPixelBlockBytes = 65'536;
 constexpr std::size_t kMaxPillowText = std::size_t{1} << 20;

@@ -10,21 +10,23 @@
 #include <cstring>
 #include <utility>
 
-#include <png.h>
-
 #include "images/codecs/codec_parts.h"
 #include "images/codecs/png/deflate.h"
 #include "images/codecs/png/pillow_png.h"
 #include "images/codecs/png/plain_png.h"
 #include "images/codecs/png/png_chunks.h"
 #include "images/codecs/png/png_codec.h"
+#include "images/codecs/png/png_functions.h"
 #include "images/codecs/png/png_header_facts.h"
 #include "images/codecs/png/png_small_idats.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
+#include "images/unreachable.h"
 
 namespace imgpipe {
 namespace {
+
+using namespace late_png;
 
 // deflate's best compression (RFC 1951: 258 bytes in 2 bits).
 constexpr std::int64_t kBestDeflateRatio = 1032;
@@ -72,6 +74,7 @@ void copy_reason(char* to, std::size_t size, png_const_charp text) {
   PngState* state = state_of(png);
   copy_reason(state->message, sizeof state->message, text);
   png_longjmp(png, 1);
+  unreachable();
 }
 
 void on_warning(png_structp png, png_const_charp text) {

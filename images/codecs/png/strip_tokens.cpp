@@ -1,5 +1,6 @@
 #include "images/codecs/png/strip_tokens.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -109,11 +110,78 @@ class Tally {
   std::uint32_t tables_[kTables][256 + 16] = {};
 };
 
-// Counts all bytes as literals, then subtracts those in copies.
-void count_all(std::span<const std::uint8_t> strip, StripCounts& counts) {
+// Returns a mask: bit i is set if byte i of the block is not among -Near..Near.
+template <int Near>
+HWY_INLINE std::uint64_t far_bytes(const std::uint8_t* block) {
+  const D8 d;
+  std::uint8_t bits[kBlock / 8 + 8] = {};
+  for (std::size_t i = 0; i < kBlock; i += hn::Lanes(d)) {
+    const auto shifted = hn::Add(hn::LoadU(d, block + i), hn::Set(d, Near));
+    hn::StoreMaskBits(d, hn::Gt(shifted, hn::Set(d, 2 * Near)), bits + i / 8);
+  }
+  std::uint64_t far;
+  std::memcpy(&far, bits, sizeof(far));
+  return far;
+}
+
+// Counts the bytes -Near..Near of whole blocks by comparisons, and the others one by one. Returns the bytes
+// of these blocks.
+template <int Near>
+HWY_INLINE std::size_t count_near(std::span<const std::uint8_t> strip, std::uint32_t* symbols) {
+  const D8 d;
+  const hn::Repartition<std::uint64_t, D8> d64;
+  constexpr std::size_t kBlocksAtOnce = 63;  // 252 vectors of 16 bytes: no sum of a lane exceeds 255
+  std::size_t at = 0;
+  while (at + kBlock <= strip.size()) {
+    const std::size_t end = at + std::min((strip.size() - at) / kBlock, kBlocksAtOnce) * kBlock;
+    decltype(hn::Zero(d)) sums[2 * Near + 1];
+    for (auto& sum : sums) sum = hn::Zero(d);
+    for (; at < end; at += kBlock) {
+      const std::uint8_t* const block = strip.data() + at;
+      for (std::size_t i = 0; i < kBlock; i += hn::Lanes(d)) {
+        const auto bytes = hn::LoadU(d, block + i);
+        for (int value = -Near; value <= Near; ++value) {
+          const auto equal = hn::Eq(bytes, hn::Set(d, static_cast<std::uint8_t>(value)));
+          sums[value + Near] = hn::Sub(sums[value + Near], hn::VecFromMask(d, equal));
+        }
+      }
+      for (std::uint64_t far = far_bytes<Near>(block); far != 0; far &= far - 1)
+        ++symbols[block[std::countr_zero(far)]];
+    }
+    for (int value = -Near; value <= Near; ++value) {
+      const auto sum = hn::SumOfLanes(d64, hn::SumsOf8(sums[value + Near]));
+      symbols[static_cast<std::uint8_t>(value)] += static_cast<std::uint32_t>(hn::GetLane(sum));
+    }
+  }
+  return at;
+}
+
+// Most bytes of a filtered image are near 0; samples of the strip show how near.
+void count_literals(std::span<const std::uint8_t> strip, std::uint32_t* symbols) {
+  if constexpr (hn::MaxLanes(D8()) >= 16) {
+    constexpr std::size_t kSampledBytes = 16 * kBlock;
+    std::size_t samples = 0;
+    int beyond_one = 0, beyond_four = 0;
+    for (std::size_t at = 0; at + kSampledBytes <= strip.size(); at += kSampledBytes) {
+      samples += kBlock;
+      beyond_one += std::popcount(far_bytes<1>(strip.data() + at));
+      beyond_four += std::popcount(far_bytes<4>(strip.data() + at));
+    }
+    if (static_cast<std::size_t>(beyond_one) * 32 < samples) {
+      strip = strip.subspan(count_near<1>(strip, symbols));
+    } else if (static_cast<std::size_t>(beyond_four) * 8 < samples) {
+      strip = strip.subspan(count_near<4>(strip, symbols));
+    }
+  }
+  if (strip.empty()) return;
   Tally tally;
   tally.add(strip.data(), strip.size());
-  tally.sum(counts.symbols.data());
+  tally.sum(symbols);
+}
+
+// Counts all bytes as literals, then subtracts those in copies.
+void count_all(std::span<const std::uint8_t> strip, StripCounts& counts) {
+  count_literals(strip, counts.symbols.data());
   for_each_run(strip, [&](std::size_t first, std::size_t bytes) {
     const std::size_t copied = for_each_copy(bytes, [&](std::size_t length) {
       const LengthSymbol symbol = length_symbol(length);
