@@ -1,6 +1,7 @@
 # Builds imgpipe, the program, and the libraries that only it needs.
 find_package(spdlog REQUIRED)
 find_package(nlohmann_json 3.9 REQUIRED)
+find_path(CXXOPTS_INCLUDE_DIR cxxopts.hpp REQUIRED)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 
 add_library(imgpipe_new_delete STATIC images/memory/new_delete.cpp)
@@ -11,9 +12,11 @@ list(REMOVE_ITEM app_sources app/main.cpp)
 list(FILTER app_sources EXCLUDE REGEX "^app/python/")
 list(REMOVE_ITEM app_sources ${jobs_sources})
 add_library(imgpipe_app STATIC ${app_sources})
-target_include_directories(imgpipe_app SYSTEM PRIVATE ${TOMLPLUSPLUS_INCLUDE_DIR})
-# Only app/log.cpp uses spdlog and fmt, whose shared libraries would add to the time of every start.
-target_compile_definitions(imgpipe_app PRIVATE IMGPIPE_BUILD_TYPE="$<CONFIG>" FMT_HEADER_ONLY)
+target_include_directories(imgpipe_app SYSTEM PRIVATE ${CXXOPTS_INCLUDE_DIR} ${TOMLPLUSPLUS_INCLUDE_DIR})
+# cxxopts gets main names and values only, which need none of the regular expressions that it would compile at every
+# start. Only app/log.cpp uses spdlog and fmt, whose shared libraries would add to the time of every start.
+target_compile_definitions(imgpipe_app PRIVATE IMGPIPE_BUILD_TYPE="$<CONFIG>" CXXOPTS_NO_REGEX=true
+                           FMT_HEADER_ONLY)
 # The command line's code processes no pixels except for the reduced images of HTML reports; JSON and formatted text
 # take most of the time to compile.
 if(IMGPIPE_SANITIZE)

@@ -1,5 +1,6 @@
 #include "app/version.h"
 
+#include <cxxopts.hpp>
 #include <nlohmann/json.hpp>
 #include <spdlog/version.h>
 
@@ -33,6 +34,8 @@ BuildInfo build_info() {
   info.libraries.push_back(archive_version());
   info.libraries.push_back(simd_version());
   info.libraries.push_back("spdlog " + dotted(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH));
+  info.libraries.push_back("cxxopts " +
+                           dotted(CXXOPTS__VERSION_MAJOR, CXXOPTS__VERSION_MINOR, CXXOPTS__VERSION_PATCH));
   info.libraries.push_back("nlohmann-json " + dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR,
                                                      NLOHMANN_JSON_VERSION_PATCH));
   return info;

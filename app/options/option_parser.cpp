@@ -1,7 +1,8 @@
 #include "app/options/option_parser.h"
 
 #include <algorithm>
-#include <stdexcept>
+
+#include <cxxopts.hpp>
 
 #include "app/options/help_text.h"
 #include "app/version.h"
@@ -11,12 +12,27 @@
 
 namespace imgpipe {
 
+struct Parser::Library {
+  explicit Library(const std::string& program) : options(program) {}
+  cxxopts::Options options;
+  cxxopts::ParseResult result;
+};
+
 Parser::Parser(const CommandRow& command, const std::vector<std::string>& arguments, Commands commands)
     : command_(command),
       arguments_(arguments),
       commands_(commands),
       rows_(command.rows()),
-      given_(arguments, rows_, full_name(command)) {}
+      given_(arguments, rows_, full_name(command)),
+      library_(std::make_unique<Library>(full_name(command))) {
+  for (const OptionRow& row : rows_) {  // all would take a tenth of the start
+    if (std::ranges::find(given_.all(), &row, &ParsedArgument::row) == given_.all().end()) continue;
+    const auto value = row.value == nullptr ? cxxopts::value<bool>() : cxxopts::value<std::string>();
+    library_->options.add_option("", cxxopts::Option(option_name(row), "", value));
+  }
+}
+
+Parser::~Parser() = default;
 
 const OptionRow* Parser::row_of(std::string_view name) const {
   const auto row = std::ranges::find_if(rows_, [&](const OptionRow& one) { return is_named(one, name); });
@@ -27,17 +43,10 @@ bool Parser::knows(std::string_view name) const {
   return row_of(name) != nullptr;
 }
 
-const ParsedArgument* Parser::last_given(std::string_view name) const {
-  const std::vector<ParsedArgument>& all = given_.all();
-  const auto last = std::find_if(all.rbegin(), all.rend(), [&](const ParsedArgument& argument) {
-    return argument.row != nullptr && is_named(*argument.row, name);
-  });
-  return last == all.rend() ? nullptr : &*last;
-}
-
 bool Parser::has_option(const std::string& name) const {
-  const ParsedArgument* const given = last_given(name);
-  return given != nullptr && (given->row->value != nullptr || given->text == "true");  // --recursive=false
+  if (library_->result.count(name) == 0) return false;
+  const bool is_switch = row_of(name)->value == nullptr;
+  return !is_switch || library_->result[name].as<bool>();  // --recursive=false
 }
 
 bool Parser::has(const std::string& name) const {
@@ -47,10 +56,9 @@ bool Parser::has(const std::string& name) const {
 std::string Parser::text(const std::string& name) const {
   const auto placed = std::ranges::find(placed_, name, &Placed::first);
   if (placed != placed_.end()) return placed->second;
-  if (const ParsedArgument* const given = last_given(name)) return given->text;
   const OptionRow* const row = row_of(name);
-  if (row == nullptr || row->preset == nullptr) throw std::logic_error("no value of --" + name);
-  return row->preset;
+  const bool is_preset = library_->result.count(name) == 0 && row != nullptr && row->preset != nullptr;
+  return is_preset ? row->preset : library_->result[name].as<std::string>();
 }
 
 std::string Parser::name_or_empty(const std::string& name) const {
@@ -58,28 +66,26 @@ std::string Parser::name_or_empty(const std::string& name) const {
   return text_or_empty(name);
 }
 
-// Assigns arguments to the positional names that no option replaces, in order; the rest goes to more_.
-void Parser::position() {
-  auto name = command_.positional.begin();
-  bool options_end = false;
-  for (const ParsedArgument& argument : given_.all()) {
-    if (argument.row != nullptr) continue;
-    if (!options_end && argument.text == "--") {
-      options_end = true;
-      continue;
-    }
-    while (name != command_.positional.end() && has_option(*name)) ++name;
-    if (name == command_.positional.end()) {
-      more_.push_back(argument.text);
-    } else {
-      placed_.emplace_back(*name++, argument.text);
-    }
+// Assigns texts to the positional names that no option replaces, in order; the rest goes to more_.
+void Parser::position(const std::vector<std::string>& texts) {
+  auto text = texts.begin();
+  for (const std::string& name : command_.positional) {
+    if (text != texts.end() && !has_option(name)) placed_.emplace_back(name, *text++);
   }
+  more_.assign(text, texts.end());
 }
 
 std::optional<std::string> Parser::parse() {
   check_values(given_.all());
-  position();
+  const std::vector<std::string> named = argument_texts(given_.all());
+  std::vector<const char*> argv{"imgpipe"};
+  for (const std::string& argument : named) argv.push_back(argument.c_str());
+  try {
+    library_->result = library_->options.parse(static_cast<int>(argv.size()), argv.data());
+  } catch (const cxxopts::exceptions::exception& error) {
+    usage(printable(error.what()) + "; see " + full_name(command_) + " --help");
+  }
+  position(library_->result.unmatched());
   if (has("version")) return version_text();
   if (has("help")) {
     const bool in_full = std::ranges::find(arguments_, "--help") != arguments_.end();
@@ -106,8 +112,8 @@ void Parser::check_positional() const {
 
 std::vector<std::string> Parser::texts(const std::string& name) const {
   std::vector<std::string> values;
-  for (const ParsedArgument& argument : given_.all()) {
-    if (argument.row != nullptr && is_named(*argument.row, name)) values.push_back(argument.text);
+  for (const cxxopts::KeyValue& argument : library_->result.arguments()) {
+    if (argument.key() == name) values.push_back(argument.value());
   }
   return values;
 }

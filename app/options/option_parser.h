@@ -1,6 +1,8 @@
-// Parses one command line against the rows of a command.
+// Parses one command line against the rows of a command. Wraps cxxopts, whose header takes seconds to
+// compile, so only option_parser.cpp and version.cpp include it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +21,7 @@ class Parser {
   // Reads the presets that `arguments` name. Throws Error(usage) like MergedOptions. `command` must outlive
   // this object; `commands` may be empty.
   Parser(const CommandRow& command, const std::vector<std::string>& arguments, Commands commands = {});
+  ~Parser();
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
 
@@ -51,10 +54,10 @@ class Parser {
   [[nodiscard]] const std::vector<std::string>& more() const { return more_; }
 
  private:
+  struct Library;  // the state of cxxopts
   using Placed = std::pair<std::string, std::string>;
   [[nodiscard]] const OptionRow* row_of(std::string_view name) const;
-  [[nodiscard]] const ParsedArgument* last_given(std::string_view name) const;
-  void position();
+  void position(const std::vector<std::string>& texts);
   void check_positional() const;
 
   const CommandRow& command_;
@@ -62,6 +65,7 @@ class Parser {
   Commands commands_;
   std::vector<OptionRow> rows_;
   MergedOptions given_;
+  std::unique_ptr<Library> library_;
   std::vector<Placed> placed_;     // positional arguments with their names
   std::vector<std::string> more_;  // further positional arguments
 };

@@ -37,6 +37,8 @@ FORBIDDEN = [
     (r"#include <(iostream|cstdio|thread|mutex)>", KERNELS, None, "kernels neither print nor synchronise"),
     (r"cudaMalloc|cudaFree|cudaHostAlloc|dlopen|thread_local|\bstatic (?!const)[^(;=]*[=;]", KERNELS, None,
      "kernels, the lab's too, neither allocate nor keep state"),
+    (r"#include <cxxopts", "", r"^app/(options/option_parser|version)\.cpp$",
+     "cxxopts is for app/options/option_parser.cpp (and its version)"),
     (r"#include <toml", "", r"^app/options/preset_file\.cpp$", "toml++ is for app/options/preset_file.cpp"),
     (r"#include <sha2", "", r"^images/sha256\.cpp$", "libmd is for images/sha256.cpp"),
     (r"#include <spdlog/[^v]", "", r"^app/log\.cpp$", "spdlog is for app/log.cpp"),
