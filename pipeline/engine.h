@@ -61,7 +61,8 @@ struct Outcome {
   EncodedFile file;  // with a writer: the parts of the last result's file that no sink took, and patches
   Plan plan;
   Timeline timeline;
-  std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none
+  // By step: bins x planes counts, empty where none. The planes are those of counted_type().
+  std::vector<std::vector<std::uint64_t>> histograms;
   Image source;                                        // with keep_source: the decoded image
   std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
   std::vector<Image> memory;                           // storage of results and outputs
