@@ -63,10 +63,10 @@ struct Outcome {
   Timeline timeline;
   // By step: bins x planes counts, empty where none. The planes are those of counted_type().
   std::vector<std::vector<std::uint64_t>> histograms;
-  Image source;                                        // with keep_source: the decoded image
-  std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
-  std::vector<Image> memory;                           // storage of results and outputs
-  std::vector<std::string> warnings;                   // the reader's
+  Image source;                                       // with keep_source: the decoded image
+  std::vector<Frame<const std::byte, Host>> outputs;  // with keep_outputs, by step; empty for statistics
+  std::vector<Image> memory;                          // storage of results and outputs
+  std::vector<std::string> warnings;                  // the reader's
   bool in_bands = false;  // in bands through a device, because memory did not suffice for the whole image
 };
 
