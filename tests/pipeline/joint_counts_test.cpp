@@ -16,7 +16,10 @@
 #include "kernels/stage.h"
 #include "pipeline/contrast_ranges.h"
 #include "pipeline/engine.h"
+#include "tests/support/chain_trial.h"
+#include "tests/support/cuda_backend.h"
 #include "tests/support/float_chains.h"
+#include "tests/support/host_band_device.h"
 #include "tests/support/images.h"
 #include "tests/support/memory_writer.h"
 
@@ -25,6 +28,7 @@ namespace {
 
 constexpr std::size_t kLists = 400;
 constexpr std::int64_t kMaxPixels = std::int64_t{1} << 20;
+constexpr std::int64_t kBandBytes = std::int64_t{1} << 26;  // of a device
 constexpr Shape kRgb{8, 4, 3};
 
 Plan plan_of(std::string_view list, const Shape& shape, bool counts_planes = false, bool fuse = false) {
@@ -150,21 +154,6 @@ std::string ranges_text(Outcome& outcome) {
   return text;
 }
 
-// Returns the counts of each hist: those of the list by plane, the planner's as sums over all planes.
-std::vector<std::vector<std::uint64_t>> counts_of(const Outcome& outcome) {
-  std::vector<std::vector<std::uint64_t>> all;
-  for (const Operation& one : outcome.plan.operations) {
-    if (!makes_counts(*one.stage)) continue;
-    all.push_back(outcome.histograms[one.step]);
-    std::vector<std::uint64_t>& counts = all.back();
-    if (!one.label.ends_with('*')) continue;
-    const auto bins = static_cast<std::size_t>(one.in.bins());
-    for (std::size_t i = bins; i < counts.size(); ++i) counts[i % bins] += counts[i];
-    counts.resize(bins);
-  }
-  return all;
-}
-
 std::ptrdiff_t layout_steps(const Plan& plan) {
   return std::ranges::count(plan.operations, Effect::layout,
                             [](const Operation& one) { return one.stage->effect; });
@@ -173,8 +162,15 @@ std::ptrdiff_t layout_steps(const Plan& plan) {
 TEST(JointCounts, EqualThoseOfPlanes) {
   Random random(20261127);
   const std::unique_ptr<Engine> reference = make_reference_engine();
-  const std::array<std::unique_ptr<Engine>, 3> cpu{make_cpu_engine(1), make_cpu_engine(2),
-                                                   make_cpu_engine(3)};
+  std::vector<std::unique_ptr<Engine>> engines;
+  engines.push_back(make_reference_engine());
+  for (const int threads : {1, 3}) engines.push_back(make_cpu_engine(threads));
+  HostBandDevice device(kBandBytes, Queued::on_wait);
+  engines.push_back(std::make_unique<HostBandEngine>(device, 2));
+  if (cuda_unavailable_reason().empty()) {
+    engines.push_back(make_cuda_engine(0));
+    engines.push_back(make_cuda_engine(0, 2, kBandBytes));
+  }
   const std::vector<std::string> targets = simd_targets();
   std::size_t joint_lists = 0;
   for (std::size_t i = 0; i < kLists; ++i) {
@@ -191,7 +187,7 @@ TEST(JointCounts, EqualThoseOfPlanes) {
     const FloatRun kRows{"rows", 0, false, false};
     Outcome expected = run(*reference, planes, image, kRows, CountsFor::caller);
     const std::string ranges = ranges_text(expected);
-    for (Engine* const engine : {reference.get(), cpu[0].get(), cpu[1].get(), cpu[2].get()}) {
+    for (const std::unique_ptr<Engine>& engine : engines) {
       for (const FloatRun& how :
            {kRows, FloatRun{"strips", 2, false, false}, FloatRun{"kept", 0, false, true}}) {
         for (const CountsFor counts_for : {CountsFor::caller, CountsFor::timing, CountsFor::steps}) {
@@ -199,6 +195,7 @@ TEST(JointCounts, EqualThoseOfPlanes) {
           Outcome got = run(*engine, joint, image, how, counts_for);
           ASSERT_EQ(expected.file.joined(), got.file.joined());
           ASSERT_EQ(ranges, ranges_text(got));
+          ASSERT_EQ(device.faults, std::vector<std::string>());
           if (counts_for == CountsFor::caller) {
             ASSERT_EQ(counts_of(expected), counts_of(got));
           }
