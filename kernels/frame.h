@@ -84,15 +84,19 @@ struct Frame {
   }
 };
 
-// Returns an interleaved frame without alpha as a grey one, `channels` times as wide.
+// Return an interleaved frame without alpha as a grey one, `channels` times as wide.
+[[nodiscard]] constexpr FrameType as_one_plane(FrameType type) {
+  type.width *= type.channels();
+  type.color_channels = 1;
+  type.layout = Layout::planar;
+  return type;
+}
 template <class Byte, class Where>
 [[nodiscard]] Frame<Byte, Where> as_one_plane(Frame<Byte, Where> frame) {
   View<Byte, Where>& plane = frame.planes[0];
   plane.width *= plane.channels;
   plane.channels = 1;
-  frame.type.width *= frame.type.channels();
-  frame.type.color_channels = 1;
-  frame.type.layout = Layout::planar;
+  frame.type = as_one_plane(frame.type);
   return frame;
 }
 

@@ -79,9 +79,12 @@ struct Stage {
   // Whether a row's result depends on its number in the image, which devices get as StageCall::in_top. Other
   // stages treat any range of rows as a separate image, except within the reach of needs().
   bool by_row = false;
-  // Whether all colour samples are mapped alike, each independently, unless the step reads counts or a second
-  // image. Such a step also accepts an interleaved frame without alpha, as one plane (is_one_plane()).
+  // Whether all colour samples are mapped or counted alike, each independently, unless the step reads counts
+  // of separate planes or a second image. Such a step also accepts an interleaved frame without alpha, as one
+  // plane (is_one_plane()).
   bool maps_samples = false;
+  // Whether the step uses the sums of the planes' counts only. nullptr: false.
+  bool (*sums_planes)(const Parameters&) = nullptr;
 
   // Returns why the values are invalid together; empty: they are valid. nullptr: always valid.
   std::string_view (*problem)(const Parameters&) = nullptr;
@@ -162,8 +165,11 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 [[nodiscard]] const Stage* table_maker(const Stage& stage, const Parameters& parameters, Backend backend,
                                        Sample in, Sample out);
 [[nodiscard]] bool needs_all_rows(const Stage& stage, const Parameters& parameters);
-// Whether the step processes an interleaved frame as one plane, of all its samples (as_one_plane()).
+// Whether the step processes an interleaved frame as one plane, of all its samples (as_one_plane()). It then
+// reads or makes one row of counts.
 [[nodiscard]] bool is_one_plane(const Stage& stage, const FrameType& in, const Parameters& parameters);
+// Returns the type of the counts that the step reads or makes.
+[[nodiscard]] FrameType counted_type(const Stage& stage, const FrameType& in, const Parameters& parameters);
 // Returns the type of the frame after a step: its output type, or its input type if it writes no pixels.
 [[nodiscard]] FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters);
 // Returns the rows of the input, clipped to it, that these rows of the output need.

@@ -40,7 +40,9 @@ std::vector<ContrastRange> contrast_ranges(Outcome& outcome) {
     const ContrastParameters parameters(operation.parameters);
     const int planes = operation.in.color_channels;
     const std::size_t counted_by = plan.operations[*operation.counted_by].step;
-    const auto counts = histogram_view<Host>(outcome.histograms[counted_by].data(), operation.in);
+    const auto counts =
+        histogram_view<Host>(outcome.histograms[counted_by].data(),
+                             counted_type(*operation.stage, operation.in, operation.parameters));
     const bool each = parameters.stretch == Stretch::each;
     const int different = each ? planes : 1;
     for (int c = 0; c < different; ++c) {

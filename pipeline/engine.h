@@ -61,11 +61,12 @@ struct Outcome {
   EncodedFile file;  // with a writer: the parts of the last result's file that no sink took, and patches
   Plan plan;
   Timeline timeline;
-  std::vector<std::vector<std::uint64_t>> histograms;  // by step: bins x planes counts, empty where none
-  Image source;                                        // with keep_source: the decoded image
-  std::vector<Frame<const std::byte, Host>> outputs;   // with keep_outputs, by step; empty for statistics
-  std::vector<Image> memory;                           // storage of results and outputs
-  std::vector<std::string> warnings;                   // the reader's
+  // By step: bins x planes counts, empty where none. The planes are those of counted_type().
+  std::vector<std::vector<std::uint64_t>> histograms;
+  Image source;                                       // with keep_source: the decoded image
+  std::vector<Frame<const std::byte, Host>> outputs;  // with keep_outputs, by step; empty for statistics
+  std::vector<Image> memory;                          // storage of results and outputs
+  std::vector<std::string> warnings;                  // the reader's
   bool in_bands = false;  // in bands through a device, because memory did not suffice for the whole image
 };
 

@@ -26,6 +26,10 @@ class Lowering {
     const std::size_t last = first + count - 1;
     frame_ = frame_after(operation.reads);
     Node node{operation};
+    if (is_one_plane(stage, operation.in, operation.parameters)) {
+      node.in = as_one_plane(operation.in);
+      node.out = as_one_plane(operation.out);
+    }
     node.by_decoder = by_decoder;
     const bool moves_alpha = !passes_alpha(stage, operation.in, operation.out);
     node.inputs.push_back({.value = frame_.value, .alpha = moves_alpha ? frame_.alpha : std::nullopt});
@@ -41,7 +45,7 @@ class Lowering {
       node.outputs.push_back({.value = frame_.value, .alpha = moves_alpha ? frame_.alpha : std::nullopt});
     }
     if (makes_counts(stage)) {
-      counted_by_[last] = add(ValueKind::counts, operation.out);
+      counted_by_[last] = add(ValueKind::counts, node.out);
       program_.counts.push_back(counted_by_[last]);
       node.outputs.push_back({ValueKind::counts, counted_by_[last]});
     }

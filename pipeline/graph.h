@@ -46,7 +46,8 @@ struct Connection {
   std::optional<ValueId> alpha{};
 };
 
-// An operation of the plan, several fused ones, or an operation that makes a table for either.
+// An operation of the plan, several fused ones, or an operation that makes a table for either. Where it
+// processes an interleaved frame as one plane (is_one_plane()), `in` and `out` are that plane.
 struct Node : Operation {
   std::vector<Connection> inputs{}, outputs{};  // all that the target's kernel reads and writes
   Connection after{};                           // the frame after the node

@@ -77,7 +77,9 @@ std::int64_t table_bytes_of(const Plan& plan) {
   std::int64_t bytes = 0;
   for (const Operation& operation : plan.operations) {
     if (makes_counts(*operation.stage))
-      bytes += static_cast<std::int64_t>(counters(operation.out) * sizeof(std::uint64_t));
+      bytes += static_cast<std::int64_t>(
+          counters(counted_type(*operation.stage, operation.in, operation.parameters)) *
+          sizeof(std::uint64_t));
     if (operation.table) bytes += std::ssize(*operation.table);
   }
   return bytes;

@@ -128,8 +128,8 @@ void make_steps(Plan& plan, bool fuse) {
 
 class PlanBuilder {
  public:
-  PlanBuilder(const Shape& input, std::int64_t max_pixels)
-      : frame_(frame_type_of(input)), max_pixels_(max_pixels) {
+  PlanBuilder(const Shape& input, std::int64_t max_pixels, bool counts_planes)
+      : frame_(frame_type_of(input)), max_pixels_(max_pixels), counts_planes_(counts_planes) {
     plan_.input = input;
     plan_.results.clear();
   }
@@ -197,12 +197,19 @@ class PlanBuilder {
     add(request_of(*next.stage, next.parameters), true);
   }
 
+  // Whether the step processes interleaved samples as one plane. A hist of the list shows counts of planes.
+  [[nodiscard]] bool keeps_layout(const StageRequest& request, bool implicit) const {
+    const bool counts = makes_counts(*request.stage) && !implicit;
+    const bool needs_planes = counts || (counts_planes_ && reads_counts(*request.stage, request.parameters));
+    return !needs_planes && is_one_plane(*request.stage, frame_, request.parameters);
+  }
+
   // Adds a step, preceded by the implicit steps that its ports need.
   void add(const StageRequest& request, bool implicit = false) {
     const Stage& stage = *request.stage;
     if (const Sample sample = accepted_frame(request).sample; sample != frame_.sample)
       add(parse_stages(depth_step(sample)).front(), true);
-    if (!is_one_plane(stage, frame_, request.parameters)) change_layout(stage.ports.in.front().layout);
+    if (!keeps_layout(request, implicit)) change_layout(stage.ports.in.front().layout);
     if (reads_counts(stage, request.parameters) && !counted_by_)
       add_implicit(*std::ranges::find_if(
           stage_table(), [](const Stage& one) { return makes_counts(one) && !makes_pixels(one); }));
@@ -252,6 +259,7 @@ class PlanBuilder {
   Plan plan_;
   FrameType frame_;
   const std::int64_t max_pixels_;
+  const bool counts_planes_;
   std::optional<std::size_t> made_by_;     // the operation that made frame_
   std::optional<std::size_t> counted_by_;  // the operation that counted frame_
   std::optional<TensorType> tensor_;       // if frame_ is a tensor
@@ -261,17 +269,17 @@ class PlanBuilder {
 }  // namespace
 
 Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse, std::int64_t max_pixels,
-               int max_bits) {
-  PlanBuilder builder(input, max_pixels);
+               int max_bits, bool counts_planes) {
+  PlanBuilder builder(input, max_pixels, counts_planes || fuse);
   for (const StageRequest& request : stages) builder.add_selected(request);
   builder.end_list(max_bits);
   return builder.finish(fuse);
 }
 
 Plan make_branched_plan(std::span<const StageBranch> branches, const Shape& input, std::int64_t max_pixels,
-                        int max_bits) {
+                        int max_bits, bool counts_planes) {
   if (branches.empty()) throw Error(ErrorKind::usage, "expected at least 1 list of stages");
-  PlanBuilder builder(input, max_pixels);
+  PlanBuilder builder(input, max_pixels, counts_planes);
   for (const auto& [name, steps] : branches) {
     const auto add = [&, &steps = steps] {
       refuse_trim(steps);
@@ -299,11 +307,12 @@ std::vector<const Operation*> Plan::operations_of(std::size_t i) const {
 const Fusion* find_fusion(std::span<const Operation> operations, bool decoding) {
   for (const Fusion& row : fusion_table()) {
     if ((row.as == nullptr) != decoding || row.stages.size() > operations.size()) continue;
-    const auto is_one = [&row](const Operation& operation, std::string_view stage) {
+    const auto matches = [&row](const Operation& operation, std::string_view stage) {
       return operation.stage->name == stage && operation.in.sample == row.sample &&
-             operation.out.sample == row.sample;
+             operation.out.sample == row.sample &&
+             !is_one_plane(*operation.stage, operation.in, operation.parameters);
     };
-    if (std::ranges::equal(operations.first(row.stages.size()), row.stages, is_one)) return &row;
+    if (std::ranges::equal(operations.first(row.stages.size()), row.stages, matches)) return &row;
   }
   return nullptr;
 }

@@ -69,7 +69,9 @@ struct Plan {
 //   - leaves out steps that would change nothing;
 //   - inserts depth:float*, which is lossless, before a step that accepts floats but not its input's samples;
 //   - inserts the step that completes another one (Stage::followed_by), as pad* after resize:fit=contain;
-//   - inserts hist* before a step that reads a histogram of a frame not counted yet;
+//   - inserts hist* before a step that reads a histogram of a frame not counted yet; it counts the samples of
+//     all colour planes together where that step needs only their sum (Stage::sums_planes), the frame is
+//     interleaved and has no alpha, and neither `counts_planes` nor `fuse` is set;
 //   - inserts split* and merge* where a stage, or the output file, needs the other layout; stages that move
 //     whole pixels accept both, those that map samples (Stage::maps_samples) without alpha;
 //   - inserts depth:8* at the end, before merge*, if the result has more than `max_bits` (8 or 16) bits per
@@ -81,14 +83,15 @@ struct Plan {
 // pixels; Error(memory) if a constant table needs more memory than is available.
 [[nodiscard]] Plan make_plan(std::span<const StageRequest> stages, const Shape& input, bool fuse = false,
                              std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
-                             int max_bits = 16);
+                             int max_bits = 16, bool counts_planes = false);
 
 // Plans one interleaved result for each branch, in order, all from one decoded image. Operations that a
 // branch has in common with the start of an earlier one run once. Nothing is fused. Throws as make_plan()
 // does, with a message that begins with the name of the branch, and Error(usage) if there are none.
 [[nodiscard]] Plan make_branched_plan(std::span<const StageBranch> branches, const Shape& input,
                                       std::int64_t max_pixels = std::numeric_limits<std::int64_t>::max(),
-                                      int max_bits = std::numeric_limits<int>::max());
+                                      int max_bits = std::numeric_limits<int>::max(),
+                                      bool counts_planes = false);
 // The same for lists of stages without second images, by parse_branches(). Throws also as parse_stages()
 // does.
 [[nodiscard]] Plan make_branched_plan(std::span<const std::string_view> lists, const Shape& input,

@@ -31,7 +31,7 @@ template <class Where, class In, class Data, class Out>
     if (table) call.table = {data(*table), program.values[*table].bytes()};
   }
   if (node.pixels_out() != nullptr) call.out = frame_of<std::byte, Where>(program, *node.pixels_out(), out);
-  if (is_one_plane(*node.stage, node.in, node.parameters)) {
+  if (node.in.layout != call.in.type.layout) {
     call.in = as_one_plane(call.in);
     call.out = as_one_plane(call.out);
   }

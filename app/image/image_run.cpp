@@ -97,6 +97,7 @@ class InputRun {
         is_single_(!options.pages || (options.pages->alone && options.stages.series_steps.empty())),
         choice_(options, factory),
         settings_(image_settings(options)) {
+    settings_.counts_planes = !options.reports.histogram_file.empty() || has_html_report(options);
     // The metadata of the first image, such as its position and time, does not describe a sheet.
     if (options.stack && options.stack->montage) settings_.keep_metadata = false;
     input_.emplace(image_files(options, input_name(options.input.path)), settings_, page_request(options),

@@ -8,6 +8,7 @@
 
 namespace imgpipe {
 
+[[nodiscard]] bool contrast_sums_planes(const Parameters& parameters);  // Stretch::joint
 // The output differs only in its sample type, which a parameter sets.
 [[nodiscard]] std::string_view contrast_infer(const FrameType& in, const Parameters&, FrameType& out);
 

@@ -28,6 +28,10 @@ void contrast(const StageCall<Host>& call) {
 
 }  // namespace
 
+bool contrast_sums_planes(const Parameters& parameters) {
+  return ContrastParameters(parameters).stretch == Stretch::joint;
+}
+
 std::string_view contrast_infer(const FrameType&, const Parameters& parameters, FrameType& out) {
   const StretchTo to = ContrastParameters(parameters).to;
   if (to != StretchTo::same) out.sample = to == StretchTo::u16 ? Sample::u16 : Sample::u8;

@@ -82,8 +82,14 @@ bool needs_all_rows(const Stage& stage, const Parameters& parameters) {
 }
 
 bool is_one_plane(const Stage& stage, const FrameType& in, const Parameters& parameters) {
-  return in.layout == Layout::interleaved && !in.alpha && stage.maps_samples &&
-         !reads_counts(stage, parameters) && parameters.image == nullptr;
+  if (in.layout != Layout::interleaved || in.alpha || !stage.maps_samples || parameters.image != nullptr)
+    return false;
+  const bool sums_planes = stage.sums_planes != nullptr && stage.sums_planes(parameters);
+  return (sums_planes || !reads_counts(stage, parameters)) && as_one_plane(in).width <= kMaxSide;
+}
+
+FrameType counted_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {
+  return is_one_plane(stage, in, parameters) ? as_one_plane(in) : in;
 }
 
 FrameType output_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {

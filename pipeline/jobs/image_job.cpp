@@ -58,11 +58,12 @@ Plan plan_for(const ImageSettings& settings, std::span<const StageRequest> stage
   const std::int64_t max_pixels = settings.decode.max_pixels;
   const int max_bits = format_info(format).written_bits;
   std::vector<StageRequest> steps = with_profile(stages, header);
-  if (settings.also.empty()) return make_plan(steps, header.shape, settings.fuse, max_pixels, max_bits);
+  if (settings.also.empty())
+    return make_plan(steps, header.shape, settings.fuse, max_pixels, max_bits, settings.counts_planes);
   std::vector<StageBranch> branches = settings.also;
   for (StageBranch& branch : branches) branch.steps = with_profile(branch.steps, header);
   branches.push_back({"", std::move(steps)});
-  return make_branched_plan(branches, header.shape, max_pixels, max_bits);
+  return make_branched_plan(branches, header.shape, max_pixels, max_bits, settings.counts_planes);
 }
 
 ImageJob::ImageJob(ImageFiles files, const ImageSettings& settings, Timeline timeline)

@@ -68,6 +68,7 @@ struct ImageSettings {
   std::vector<StageRequest> stages;
   std::vector<StageBranch> also;  // further results of the decoded image; nothing is fused then
   bool fuse = false;
+  bool counts_planes = false;  // as make_plan()
   bool hash = false;           // the bytes and pixels of inputs and outputs
   bool keep_metadata = false;  // ICC profile, EXIF, ... (images/codecs/metadata/metadata.h)
   DecodeOptions decode;

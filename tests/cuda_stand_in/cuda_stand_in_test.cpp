@@ -420,6 +420,7 @@ TEST_F(CudaStandIn, DecodersDoTheWorkOfTheFirstSteps) {
       Row{"gray,contrast",
           {"+hist* (cuda) pixels counts", " (cuda) pixels", "+gray+hist* (cuda) grey 0 counts",
            "+gray+hist* (cuda) grey 0 counts"}},
+      Row{"contrast", {"+hist* (cuda) pixels counts", " (cuda) pixels", " (cuda) pixels", " (cuda) pixels"}},
       Row{"hist,hist", {"+hist (cuda) pixels counts", " (cuda) pixels", " (cuda) pixels", " (cuda) pixels"}},
       Row{"smooth,gray,hist", {" (cuda) pixels", " (cuda) pixels", " (cuda) pixels", " (cuda) pixels"}}};
   for (const Row& row : kRows) {

@@ -20,10 +20,12 @@ namespace {
 
 using Labels = std::vector<std::string>;
 
+// With or without `fuse`, hist* counts planes, as the steps that are fused need them.
 std::optional<Labels> labels_of(std::string_view stages, const Shape& input, bool fuse) {
   Labels labels;
   try {
-    for (const Step& step : make_plan(parse_stages(stages), input, fuse).steps) labels.push_back(step.label);
+    const Plan plan = make_plan(parse_stages(stages), input, fuse, std::int64_t{1} << 40, 16, true);
+    for (const Step& step : plan.steps) labels.push_back(step.label);
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -56,7 +56,9 @@ bool is_alike(std::string_view step) {
 Lists random_lists(Random& random, const Shape& shape) {
   static const std::vector<const Stage*> maps = [] {
     std::vector<const Stage*> some = selectable_stages();
-    std::erase_if(some, [](const Stage* stage) { return !stage->maps_samples; });
+    std::erase_if(some, [](const Stage* stage) {
+      return !stage->maps_samples || stage->sums_planes || makes_counts(*stage);
+    });
     return some;
   }();
   Lists lists{std::string(kNoStages), std::string(kNoStages)};

@@ -50,7 +50,7 @@ TEST(Plan, GrayOnGreyIsLeftOut) {
 
 TEST(Plan, ColourIsProcessedByPlane) {
   EXPECT_EQ(labels("smooth", kRgb), "split* smooth merge*");
-  EXPECT_EQ(labels("contrast,smooth", kRgb), "split* hist* contrast smooth merge*");
+  EXPECT_EQ(labels("contrast:stretch=each,smooth", kRgb), "split* hist* contrast:stretch=each smooth merge*");
   EXPECT_EQ(labels("smooth,gray", kRgb), "split* smooth merge* gray");
   EXPECT_EQ(labels("smooth,gray,smooth", kRgb), "split* smooth merge* gray smooth#2");
 }
@@ -350,7 +350,7 @@ TEST(Plan, RejectsTooLargeImages) {
             "resize:100:101 would produce 100x101 pixels; raise --max-pixels (now 10000)");
   // The error names the inserted step, because it precedes the step that needs it.
   const std::string more = " would produce 8x4 pixels; raise --max-pixels (now 10)";
-  for (const char* stages : {"smooth", "hist", "contrast", "smooth,crop:9x9"})
+  for (const char* stages : {"smooth", "hist", "equalize", "smooth,crop:9x9"})
     EXPECT_EQ(refused(stages, kRgb, 10), "split*" + more);
   EXPECT_EQ(refused("smooth", kGrey, 10), "smooth" + more);
   EXPECT_EQ(refused("contrast", kGrey, 10), "contrast" + more);

@@ -12,6 +12,7 @@
 
 #include "images/error.h"
 #include "images/unreachable.h"
+#include "kernels/stage.h"
 #include "pipeline/compare.h"
 #include "tests/support/host_band_device.h"
 #include "tests/support/images.h"
@@ -91,13 +92,6 @@ Image written_image(const Outcome& outcome) {
   const std::vector<std::byte> bytes = outcome.file.joined();
   std::memcpy(image.untyped_view().data, bytes.data(), bytes.size());
   return image;
-}
-
-// Fusing changes a plan's steps, but not its counts.
-std::vector<std::vector<std::uint64_t>> counts_of(const Outcome& outcome) {
-  std::vector<std::vector<std::uint64_t>> counts = outcome.histograms;
-  std::erase_if(counts, [](const auto& step) { return step.empty(); });
-  return counts;
 }
 
 std::string difference_of(const Trial& trial, const Outcome& got, const Outcome& expected) {
@@ -247,6 +241,20 @@ std::string Trial::text() const {
          std::to_string(8 * bytes_per_sample(made.sample)) + " " + content + " " + std::to_string(seed) +
          ", " + (engine == TrialEngine::bands ? "in bands, " : "") + device_options(*this) + ", strips of " +
          std::to_string(strip_rows) + " rows";
+}
+
+std::vector<std::vector<std::uint64_t>> counts_of(const Outcome& outcome) {
+  std::vector<std::vector<std::uint64_t>> all;
+  for (const Operation& one : outcome.plan.operations) {
+    if (!makes_counts(*one.stage)) continue;
+    all.push_back(outcome.histograms[one.step]);
+    std::vector<std::uint64_t>& counts = all.back();
+    if (!one.label.ends_with('*')) continue;
+    const auto bins = static_cast<std::size_t>(one.in.bins());
+    for (std::size_t i = bins; i < counts.size(); ++i) counts[i % bins] += counts[i];
+    counts.resize(bins);
+  }
+  return all;
 }
 
 Outcome reference_outcome(const Trial& trial) {

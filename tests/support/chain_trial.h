@@ -41,6 +41,9 @@ struct Trial {
   [[nodiscard]] std::string text() const;
 };
 
+// Returns the counts of each hist: those of the list by plane, the planner's as sums over all planes.
+[[nodiscard]] std::vector<std::vector<std::uint64_t>> counts_of(const Outcome& outcome);
+
 // Returns the reference's outcome for the trial's steps and image.
 [[nodiscard]] Outcome reference_outcome(const Trial& trial);
 
