@@ -31,7 +31,7 @@ done
 
 # Libraries that the programs load when they first need them are not in the output of ldd.
 late=$(ldconfig -p |
-  sed -nE 's/.*=> (.*\/lib(archive|avif|heif|jxl|lcms2|tiff|webp|zstd)\.so\.[0-9.]*)$/\1/p')
+  sed -nE 's/.*=> (.*\/lib(archive|avif|deflate|heif|jxl|lcms2|png16|tiff|webp|z|zstd)\.so\.[0-9.]*)$/\1/p')
 # shellcheck disable=SC2086
 ldd "$OUT"/fuzz_* $late 2>/dev/null | sed -n 's/.*=> \(\/.*\) (0x.*/\1/p' | sort -u |
   grep -vE '/(libc|libm|libpthread|libdl|librt|libresolv)\.so' | xargs -I{} cp -n {} "$OUT/lib/"
