@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include <sys/stat.h>
@@ -116,8 +115,8 @@ class OutputPlan {
 
   // Sorts the outputs, and throws if two are equal.
   void check_paths(std::vector<Writer>& writers) const {
-    const auto key = [](const Writer& writer) { return std::tie(writer.path, writer.file); };
-    if (!std::ranges::is_sorted(writers, {}, key)) std::ranges::sort(writers, {}, key);
+    if (!std::ranges::is_sorted(writers, {}, &Writer::path))
+      std::ranges::stable_sort(writers, {}, &Writer::path);
     const auto equal = std::ranges::adjacent_find(writers, {}, &Writer::path);
     if (equal != writers.end()) refuse_both(*equal->file, *std::next(equal)->file, std::string(equal->path));
   }

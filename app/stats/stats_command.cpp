@@ -98,7 +98,7 @@ class StatsRun {
     }
     totals_.groups = counter_.groups();
     totals_.float_groups = counter_.float_groups();
-    std::ranges::sort(totals_.failures, {}, &StatsFailure::file);  // by file
+    std::ranges::sort(totals_.failures, {}, &StatsFailure::item);
   }
 
   [[nodiscard]] BatchSettings set_up() const {
@@ -131,7 +131,7 @@ class StatsRun {
     for (const std::string& warning : result.warnings) log_warning(warning, subject_of(warning, file));
     if (result.failed) {
       log_error(result.reason, subject_of(result.reason, file));
-      totals_.failures.push_back({&file, *result.failed, result.reason});
+      totals_.failures.push_back({result.item, &file, *result.failed, result.reason});
       return;
     }
     ++totals_.counted;
@@ -144,8 +144,8 @@ class StatsRun {
       pixels_ += header.shape.pixels();
     }
     if (header.bits_per_sample > 8 && is_byte(header.shape.sample))
-      note(totals_.reduced, file, std::to_string(header.bits_per_sample) + " bits");
-    if (!result.unpreserved_profile.empty()) note(totals_.profiles, file, result.unpreserved_profile);
+      note(totals_.reduced, result.item, std::to_string(header.bits_per_sample) + " bits");
+    if (!result.unpreserved_profile.empty()) note(totals_.profiles, result.item, result.unpreserved_profile);
   }
 
   [[nodiscard]] RunCounts counts() const {
@@ -158,12 +158,11 @@ class StatsRun {
   }
 
   // The example is the first by name, whatever the order of completion.
-  void note(BatchTotals::CountWithExample& noted, const BatchFile& file, const std::string& what) {
-    const BatchFile*& first = &noted == &totals_.reduced ? first_reduced_ : first_profile_;
-    ++noted.images;
-    if (first != nullptr && first < &file) return;
-    first = &file;
-    noted.example = printable(file.name) + " (" + what + ")";
+  void note(BatchTotals::CountWithExample& noted, std::size_t item, const std::string& what) {
+    std::size_t& first = &noted == &totals_.reduced ? first_reduced_ : first_profile_;
+    if (noted.images++ > 0 && first < item) return;
+    first = item;
+    noted.example = printable(found_.files[item].name) + " (" + what + ")";
   }
 
   // Prints partial statistics but does not write them: a file could not show that it is incomplete.
@@ -184,8 +183,7 @@ class StatsRun {
   BatchFiles found_;
   StatsTotals totals_;
   StatsCounter counter_;
-  const BatchFile* first_reduced_ = nullptr;
-  const BatchFile* first_profile_ = nullptr;
+  std::size_t first_reduced_ = 0, first_profile_ = 0;  // items; meaningless while none is noted
   std::int64_t pixels_ = 0;
   Progress progress_;
   Clock::time_point start_ = Clock::now();

@@ -129,9 +129,9 @@ void add_stats(Fields& fields, const StatsTotals& totals) {
 
 // ---- each image ------------------------------------------------------------------------------------------
 
-const StatsFailure* failure_of(const StatsTotals& totals, const BatchFile& file) {
-  const auto found = std::ranges::lower_bound(totals.failures, &file, {}, &StatsFailure::file);
-  return found == totals.failures.end() || found->file != &file ? nullptr : &*found;
+const StatsFailure* failure_of(const StatsTotals& totals, std::size_t item) {
+  const auto found = std::ranges::lower_bound(totals.failures, item, {}, &StatsFailure::item);
+  return found == totals.failures.end() || found->item != item ? nullptr : &*found;
 }
 
 struct ImageRow {
@@ -300,19 +300,19 @@ void write_stats_images(const StatsTotals& totals, const std::deque<BatchFile>& 
   }
   if (csv) text = csv_head(csv_columns({.percents = totals.percents}));
   bool is_first = true;
-  const auto add = [&](const BatchFile& of, const StatsImage& image) {
-    const ImageRow row{of.input, failure_of(totals, of), image, totals.percents};
+  const auto add = [&](std::size_t item, const StatsImage& image) {
+    const ImageRow row{files[item].input, failure_of(totals, item), image, totals.percents};
     if (json) text += std::exchange(is_first, false) ? "\n    " : ",\n    ";
     text += csv ? csv_row(csv_columns(row)) : line_of(row).dump();
     if (!json && !csv) text += "\n";
     give(kPiece);
   };
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (failure_of(totals, files[i]) != nullptr) {
-      add(files[i], {});
+    if (failure_of(totals, i) != nullptr) {
+      add(i, {});
       continue;
     }
-    for (const StatsImage& row : rows[i]) add(files[i], row);
+    for (const StatsImage& row : rows[i]) add(i, row);
   }
   if (json) text += "\n  ]\n}\n";
   give(1);

@@ -17,6 +17,7 @@
 namespace imgpipe {
 
 struct StatsFailure {
+  std::size_t item = 0;  // in BatchFiles::files
   const BatchFile* file = nullptr;
   ErrorKind kind = ErrorKind::input;
   std::string reason;  // with the path
@@ -26,7 +27,7 @@ struct StatsTotals {
   std::size_t images = 0;                  // found
   std::size_t counted = 0;                 // successfully
   std::optional<std::int64_t> pages;       // in the counted images, with --pages
-  std::vector<StatsFailure> failures;      // sorted by file at the end
+  std::vector<StatsFailure> failures;      // sorted by item at the end
   std::vector<PathProblem> problems;       // such as unreadable directories
   BatchTotals::CountWithExample reduced;   // files with more than 8 bits counted as 8
   BatchTotals::CountWithExample profiles;  // with a colour profile other than sRGB
