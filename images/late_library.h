@@ -74,7 +74,7 @@ class LateFunction {
 
 // Returns "NAME VERSION", or "NAME, not installed" if `version()` throws because the library is missing.
 template <class Version>
-[[nodiscard]] std::string library_version(std::string name, const Version& version) {
+[[nodiscard]] std::string library_version(const std::string& name, const Version& version) {
   try {
     return name + " " + version();
   } catch (const Error& error) {

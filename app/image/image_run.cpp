@@ -441,6 +441,7 @@ class InputRun {
   void report() {
     report_.implementation = engine_->implementation();
     report_.device_why = choice_.why();
+    report_.threads = choice_.threads();
     if (is_reported()) report_.processor = engine_->device_name();
     for (const std::string& file : options_.reports.files)
       write_text(file, report_text(file), options_.output.sync.get());

@@ -52,12 +52,15 @@ class EngineChoice {
   // the plan.
   Engine& engine(std::int64_t pixels, const std::string& not_on_cuda, bool is_tiny);
   [[nodiscard]] const std::string& why() const { return choice_.why; }
+  // The threads that the engine was given.
+  [[nodiscard]] int threads() const { return threads_; }
 
  private:
   void start(int threads);
 
   const ProcessOptions& options_;
   const EngineFactory& factory_;
+  int threads_ = 0;
   DeviceChoice choice_;
   std::unique_ptr<Engine> engine_;
 };

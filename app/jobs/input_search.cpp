@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <optional>
-#include <ranges>
 #include <set>
 #include <system_error>
 #include <tuple>
@@ -82,9 +81,8 @@ class InputSearch {
  private:
   void sort_from(std::size_t first) {
     const auto key = [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); };
-    const std::ranges::subrange files(found_.files.begin() + static_cast<std::ptrdiff_t>(first),
-                                      found_.files.end());
-    if (!std::ranges::is_sorted(files, {}, key)) std::ranges::sort(files, {}, key);
+    const auto from = found_.files.begin() + static_cast<std::ptrdiff_t>(first), to = found_.files.end();
+    if (!std::ranges::is_sorted(from, to, {}, key)) std::ranges::sort(from, to, {}, key);
   }
 
   void check_directory(const OutputOptions& output) {

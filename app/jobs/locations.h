@@ -20,6 +20,7 @@ namespace imgpipe {
 class Locations {
  public:
   const std::optional<FileIdentity>& directory(std::string_view path) {
+    if (path.find("//") != path.npos) has_aliases_ = true;  // parent_path_of() omits repeated slashes
     const std::string_view parent = parent_path_of(path);
     if (last_ == nullptr || last_->first != parent) {
       const auto [found, fresh] = directories_.try_emplace(std::string(parent));
@@ -37,7 +38,7 @@ class Locations {
     return location;
   }
 
-  // Returns whether two of the paths of directories so far name one directory.
+  // Returns true if two different paths so far may name one file without being links.
   [[nodiscard]] bool has_aliases() const { return has_aliases_; }
 
   struct Output {

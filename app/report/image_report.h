@@ -47,6 +47,7 @@ struct ImageReport {
   std::string implementation;
   std::string device_why;
   std::string processor;
+  int threads = 0;
   bool compared = false;
   bool identical = true;
 };

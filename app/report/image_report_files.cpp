@@ -51,7 +51,7 @@ void add_image_report(Fields& fields, std::string_view schema, const ImageReport
   const ProcessOptions& options = *facts.options;
   const ImageHeader& header = facts.input;
   add_build(fields);
-  add_run_head(fields, schema, RunHead(options.execution.threads));
+  add_run_head(fields, schema, RunHead(report.threads));
   fields.add("command", facts.command).about(kCommandAbout);
   fields.object("device", [&](Fields& device) {
     const double bandwidth = report.copy_bandwidth_gb_s;

@@ -27,7 +27,8 @@ class HostThreads {
   HostThreads(const HostThreads&) = delete;
   HostThreads& operator=(const HostThreads&) = delete;
 
-  // Includes the caller's thread, so at least 1. Falls if the system provides fewer.
+  // Includes the caller's thread, so at least 1. The requested number, until the first work for several
+  // threads found that the system provides fewer.
   [[nodiscard]] int count() const noexcept { return count_; }
 
   // Calls work(0) on the calling thread and concurrently work(1), work(2) ... on up to `most` - 1 others:

@@ -35,7 +35,7 @@ class SignalCheck {
 }  // namespace
 
 int call_threads(int requested) {
-  // Once per process, because it reads some twenty files.
+  // Once per process, because it reads files.
   static const int usable = host_threads();
   return requested > 0 ? requested : usable;
 }

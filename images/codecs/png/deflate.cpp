@@ -15,6 +15,7 @@
 #include "images/codecs/png/strip_rule.h"
 #include "images/codecs/png/zlib_functions.h"
 #include "images/error.h"
+#include "images/late_library.h"
 
 namespace imgpipe {
 namespace {
@@ -338,9 +339,13 @@ std::uint32_t adler32_joined(std::uint32_t first, std::uint32_t second, std::int
 }
 
 std::string deflate_versions() {
+  const auto deflate_version = [] {
+    libdeflate_free_compressor(nullptr);  // loads the library, which does not tell its version
+    return LIBDEFLATE_VERSION_STRING;
+  };
   return "ISA-L " + std::to_string(ISAL_MAJOR_VERSION) + "." + std::to_string(ISAL_MINOR_VERSION) + "." +
-         std::to_string(ISAL_PATCH_VERSION) + ", libdeflate " + LIBDEFLATE_VERSION_STRING + ", zlib " +
-         zlibVersion();
+         std::to_string(ISAL_PATCH_VERSION) + ", " + library_version("libdeflate", deflate_version) + ", " +
+         library_version("zlib", [] { return zlibVersion(); });
 }
 
 }  // namespace imgpipe

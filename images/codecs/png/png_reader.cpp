@@ -21,6 +21,7 @@
 #include "images/codecs/png/png_small_idats.h"
 #include "images/codecs/sniff.h"
 #include "images/error.h"
+#include "images/late_library.h"
 #include "images/unreachable.h"
 
 namespace imgpipe {
@@ -312,7 +313,7 @@ std::unique_ptr<Reader> open_png(Bytes bytes, const DecodeOptions& options) {
 }
 
 std::vector<std::string> png_libraries() {
-  return {"libpng " + std::string(png_get_libpng_ver(nullptr)), deflate_versions()};
+  return {library_version("libpng", [] { return png_get_libpng_ver(nullptr); }), deflate_versions()};
 }
 
 }  // namespace imgpipe
