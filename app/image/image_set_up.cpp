@@ -157,8 +157,7 @@ void EngineChoice::begin() {
 
 Engine& EngineChoice::engine(std::int64_t pixels, const std::string& not_on_cuda, bool is_tiny) {
   if (!engine_) {
-    const bool is_quick = is_tiny && options_.reports.repeat == 0;
-    const int threads = is_quick && options_.execution.threads == 0 ? 1 : thread_count(options_.execution);
+    const int threads = is_tiny && options_.execution.threads == 0 ? 1 : thread_count(options_.execution);
     choice_ = !not_on_cuda.empty() ? DeviceChoice{Backend::cpu, {}, "auto chose cpu (" + not_on_cuda + ")"}
                                    : choose_for_image(pixels, threads, 1 + options_.reports.repeat);
     start(threads);
