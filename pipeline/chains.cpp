@@ -178,9 +178,11 @@ ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& kee
       length(chain_length),
       grey_rows(has_grey_rows),
       program(lower(the_plan,
-                    is_on_device(length) ? kCudaBandsTarget
-                    : grey_rows          ? kCpuGreyTarget
-                                         : kCpuTarget,
+                    is_on_device(length)
+                        ? kCudaBandsTarget
+                        : Target{.backend = Backend::cpu,
+                                 .grey_rows = grey_rows,
+                                 .interleaved = length == ChainLength::longest && !keep.outputs},
                     keep)),
       chains(ChainCutter(program, is_streamed, length).cut()) {}
 

@@ -53,6 +53,9 @@ class Lowering {
     std::fill_n(frames_.begin() + static_cast<std::ptrdiff_t>(first), count, frame_);
   }
 
+  // Adds no node for operation i, which then has the frame that it reads.
+  void pass(const Operation& operation, std::size_t i) { frames_[i] = frame_after(operation.reads); }
+
   Program finish(const Plan& plan, const Keep& keep) {
     for (const auto& result : plan.results) program_.results.push_back(frame_after(result).value);
     for (ValueId i = 0; i < program_.values.size(); ++i) {
@@ -134,6 +137,30 @@ Operation fused(std::span<const Operation> parts) {
   return whole;
 }
 
+// Returns the end of the operations from a split*, operation i, to its merge* if all in between process
+// interleaved RGB and have no other readers; 0 otherwise.
+std::size_t end_of_interleaved(const Plan& plan, std::size_t i) {
+  const auto is_read_by_next_only = [&plan](std::size_t at) {
+    const auto reads = [at](const Operation& one) { return one.reads == at; };
+    return at + 1 < plan.operations.size() && reads(plan.operations[at + 1]) &&
+           std::ranges::count_if(plan.operations, reads) == 1 &&
+           std::ranges::find(plan.results, std::optional(at)) == plan.results.end();
+  };
+  const Operation& split = plan.operations[i];
+  if (split.stage->effect != Effect::layout || split.in.layout != Layout::interleaved) return 0;
+  while (is_read_by_next_only(i)) {
+    const Operation& next = plan.operations[++i];
+    if (next.stage->effect == Effect::layout) return i + 1;
+    if (!is_interleaved_on_cpu(*next.stage, next.in, next.parameters)) return 0;
+  }
+  return 0;
+}
+
+Operation interleaved(Operation operation) {
+  operation.in.layout = operation.out.layout = Layout::interleaved;
+  return operation;
+}
+
 }  // namespace
 
 int Value::planes() const {
@@ -171,6 +198,7 @@ Program lower(const Plan& plan, const Target& target, const Keep& keep) {
   const std::size_t decoded = decoding == nullptr ? 0 : decoding->stages.size();
   Lowering lowering(plan, target);
   std::size_t index = target.grey_rows ? 1 : 0;  // of the operation
+  std::size_t interleaved_end = 0;               // of the operations that process interleaved RGB
   for (std::size_t i = index; i < plan.steps.size(); ++i) {
     const auto parts = plan.parts(i);
     const bool by_decoder = index < decoded;
@@ -178,7 +206,17 @@ Program lower(const Plan& plan, const Target& target, const Keep& keep) {
       lowering.add_node(fused(parts), index, parts.size(), by_decoder);
       index += parts.size();
     } else {
-      for (const Operation& part : parts) lowering.add_node(part, index++, 1, by_decoder);
+      for (const Operation& part : parts) {
+        if (target.interleaved && index >= interleaved_end) interleaved_end = end_of_interleaved(plan, index);
+        if (index >= interleaved_end) {
+          lowering.add_node(part, index, 1, by_decoder);
+        } else if (part.stage->effect == Effect::layout) {
+          lowering.pass(part, index);
+        } else {
+          lowering.add_node(interleaved(part), index, 1, false);
+        }
+        ++index;
+      }
     }
   }
   return lowering.finish(plan, keep);

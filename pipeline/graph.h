@@ -104,9 +104,11 @@ struct Target {
   bool in_bands = false;   // bands of rows: the host makes tables and runs nodes that need all rows
   bool decodes = false;    // the decoder performs the first operations, if a row of fusion_table() lists them
   bool grey_rows = false;  // the reader performs the first operation, gray: the decoded image is its result
+  // The CPU's kernels process interleaved RGB, without split* and merge*, where all steps between these two
+  // can (is_interleaved_on_cpu()).
+  bool interleaved = false;
 };
-inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu},
-    kCpuGreyTarget{.backend = Backend::cpu, .grey_rows = true};
+inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu};
 inline constexpr Target kCudaTarget{.backend = Backend::cuda, .fuses = true},
     kCudaDecodingTarget{.backend = Backend::cuda, .fuses = true, .decodes = true},
     kCudaBandsTarget{.backend = Backend::cuda, .in_bands = true};

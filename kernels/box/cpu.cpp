@@ -5,6 +5,9 @@
 //   column[i]   sum of the window's rows in column first - radius + i     i = 0 ... end - first + 2 radius
 //   before[i]   column[0] + ... + column[i - 1]
 //   sum(x)      before[x - first + 2 radius + 1] - before[x - first]
+//
+// Columns are samples: in rows of RGB, the next column of a window is 3 samples away (`step`), and each
+// channel has its prefix sums.
 #include <algorithm>
 #include <type_traits>
 
@@ -26,7 +29,7 @@ namespace {
 // Columns per chunk; their sums take at most 20 KiB.
 constexpr std::int64_t kChunk = 2048;
 constexpr std::size_t kBlockBytes = 16;  // prefix sums extend to the end of a block
-constexpr std::size_t kChunkCapacity = kChunk + std::size_t{2} * kMaxBoxRadius + kBlockBytes;
+constexpr std::size_t kChunkCapacity = kChunk + std::size_t{2} * kMaxBoxRadius * kMaxStep + kBlockBytes;
 static_assert(kChunkCapacity <= kMaxZeroSamples);
 // Sums of smaller windows are faster without prefix sums. 15 MP, one thread of an EPYC (Zen 4), 2026-11-26,
 // radius 3: 8 bits 4.96 and 5.60 ms, 16 bits 8.27 and 10.28; radius 7: 6.13 and 5.08, 12.08 and 9.55.
@@ -41,27 +44,27 @@ HWY_INLINE V32 divided(V32 sum, const BoxDivisor<std::uint32_t>& divisor) {
   return hn::ShiftRightSame(upper_words(dividend, divisor.factor), divisor.shift);
 }
 
-// The sum of `side` columns from column x on.
+// The sum of the window whose first column is x. `extent`: samples from its first column to its end.
 template <class Sum>
 struct DirectSums {
   const Sum* column;
-  std::int64_t side;
+  std::int64_t extent, step;
 
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, std::int64_t x) const {
     auto sum = hn::LoadU(d, column + x);
-    for (std::int64_t i = 1; i < side; ++i) sum = hn::Add(sum, hn::LoadU(d, column + x + i));
+    for (std::int64_t i = step; i < extent; i += step) sum = hn::Add(sum, hn::LoadU(d, column + x + i));
     return sum;
   }
 };
 template <class Total>
 struct PrefixSums {
   const Total* before;
-  std::int64_t side;
+  std::int64_t extent;
 
   template <class D>
   HWY_INLINE hn::Vec<D> operator()(D d, std::int64_t x) const {
-    return hn::Sub(hn::LoadU(d, before + x + side), hn::LoadU(d, before + x));
+    return hn::Sub(hn::LoadU(d, before + x + extent), hn::LoadU(d, before + x));
   }
 };
 
@@ -72,11 +75,19 @@ class Box {
  public:
   Box(const Plane<const T, Host>& in, const Plane<T, Host>& out, const FrameType& type,
       const BoxParameters& box, const Band& band)
-      : in_(in), out_(out), width_(type.width), height_(type.height), box_(box), band_(band) {}
+      : in_(in),
+        out_(out),
+        width_(type.width),
+        height_(type.height),
+        step_(in.channels),
+        samples_(in.row_samples()),
+        box_(box),
+        band_(band) {}
 
   void run() {
-    for (std::int64_t first = 0; first < width_; first += kChunk)
-      run_chunk(first, std::min(width_, first + kChunk));
+    const std::int64_t chunk = kChunk / step_ * step_;
+    for (std::int64_t first = 0; first < samples_; first += chunk)
+      run_chunk(first, std::min(samples_, first + chunk));
   }
 
  private:
@@ -106,6 +117,17 @@ class Box {
       hn::StoreU(hn::Sub(hn::Add(hn::LoadU(d, sums + x), more), less), d, sums + x);
     }
     for (; x < columns; ++x) sums[x] = static_cast<Sum>(sums[x] + enters[x] - leaves[x]);
+  }
+
+  // The same for RGB, a pixel and a sample of the next one at a time.
+  static HWY_NOINLINE void add_up_pixels(const Sum* sums, std::int64_t count, Total* before) {
+    const hn::CappedTag<Total, kMaxStep + 1> d;
+    auto sum = hn::Zero(d);
+    hn::StoreU(sum, d, before);
+    for (std::int64_t i = 0; i < count; i += kMaxStep) {
+      sum = hn::Add(sum, load_as(d, sums + i));
+      hn::StoreU(sum, d, before + i + kMaxStep);
+    }
   }
 
   static HWY_NOINLINE void add_up(const Sum* sums, std::int64_t count, Total* before) {
@@ -142,43 +164,42 @@ class Box {
     return hn::GetLane(sums(hn::CappedTag<Total, 1>(), x));
   }
 
+  // Chunks consist of whole pixels, of which `from` to `to` lie in the image.
   void fill_ends(std::int64_t first, std::int64_t from, std::int64_t to, std::int64_t end) {
-    const auto fill = [&](std::int64_t x) {
-      Sum& sum = column_[x - first + box_.radius];
-      if (box_.border == Border::shrink) {
-        sum = 0;
-      } else {
-        const bool mirrored = box_.border == Border::reflect;
-        sum = column_[(mirrored ? reflected(x, width_) : replicated(x, width_)) - first + box_.radius];
-      }
+    Sum* const column = column_ + (margin() - first);
+    const auto fill = [&](std::int64_t pixel) {
+      const std::int64_t source =
+          box_.border == Border::reflect ? reflected(pixel, width_) : replicated(pixel, width_);
+      for (std::int64_t c = 0; c < step_; ++c)
+        column[pixel * step_ + c] = box_.border == Border::shrink ? Sum{0} : column[source * step_ + c];
     };
-    for (std::int64_t x = first - box_.radius; x < from; ++x) fill(x);
-    for (std::int64_t x = to; x < end + box_.radius; ++x) fill(x);
+    for (std::int64_t x = first - margin(); x < from; x += step_) fill(-((from - x) / step_));
+    for (std::int64_t x = to; x < end + margin(); x += step_) fill(width_ + (x - to) / step_);
   }
 
   template <class Sums>
   void divide_row(const Sums& sums, std::int64_t first, std::int64_t end, std::int64_t y) {
-    const std::int64_t radius = box_.radius;
     const bool shrinks = box_.border == Border::shrink;
-    const auto side = static_cast<std::uint32_t>(2 * radius + 1);
+    const auto side = static_cast<std::uint32_t>(2 * box_.radius + 1);
     const std::uint32_t rows = shrinks ? counted(y, height_, box_.radius) : side;
     T* to = out_.row(y - band_.out_top);
     divide(sums, end - first, box_divisor<Total>(rows * side), to + first);
     if (!shrinks) return;
     // Windows that extend beyond the image's left or right edge.
     const auto divide_end = [&](std::int64_t x) {
-      to[x] = static_cast<T>(box_mean(one_sum(sums, x - first), counted(x, width_, box_.radius) * rows));
+      const std::uint32_t columns = counted(x / step_, width_, box_.radius);
+      to[x] = static_cast<T>(box_mean(one_sum(sums, x - first), columns * rows));
     };
-    for (std::int64_t x = first; x < std::min(radius, end); ++x) divide_end(x);
-    for (std::int64_t x = std::max(first, width_ - radius); x < end; ++x) divide_end(x);
+    for (std::int64_t x = first; x < std::min(margin(), end); ++x) divide_end(x);
+    for (std::int64_t x = std::max(first, samples_ - margin()); x < end; ++x) divide_end(x);
   }
 
   void run_chunk(std::int64_t first, std::int64_t end) {
     const std::int64_t radius = box_.radius;
-    const std::int64_t side = 2 * radius + 1;
-    const std::int64_t from = std::max<std::int64_t>(0, first - radius);
-    const std::int64_t to = std::min(width_, end + radius);
-    Sum* sums = column_ + (from - first + radius);
+    const std::int64_t extent = (2 * radius + 1) * step_;
+    const std::int64_t from = std::max<std::int64_t>(0, first - margin());
+    const std::int64_t to = std::min(samples_, end + margin());
+    Sum* sums = column_ + (from - first + margin());
     std::fill_n(column_, kChunkCapacity, Sum{0});
     for (std::int64_t y = band_.first - radius; y < band_.first + radius; ++y)
       slide(row(y, from), kZeroSamples<T>, to - from, sums);
@@ -188,20 +209,25 @@ class Box {
       fill_ends(first, from, to, end);
       if constexpr (sizeof(Sum) == sizeof(Total)) {
         if (radius < kLeastPrefixRadius) {
-          divide_row(DirectSums<Total>{column_, side}, first, end, y);
+          divide_row(DirectSums<Total>{column_, extent, step_}, first, end, y);
           continue;
         }
       }
-      add_up(column_, end - first + 2 * radius, before_);
-      divide_row(PrefixSums<Total>{before_, side}, first, end, y);
+      const std::int64_t columns = end - first + 2 * margin();
+      step_ == kMaxStep ? add_up_pixels(column_, columns, before_) : add_up(column_, columns, before_);
+      divide_row(PrefixSums<Total>{before_, extent}, first, end, y);
     }
   }
 
+  // Samples of a window on either side of its centre.
+  [[nodiscard]] std::int64_t margin() const { return box_.radius * step_; }
+
   alignas(64) Sum column_[kChunkCapacity];
-  alignas(64) Total before_[kChunkCapacity + 1];
+  alignas(64) Total before_[kChunkCapacity + kMaxStep];
   Plane<const T, Host> in_;
   Plane<T, Host> out_;
-  std::int64_t width_, height_;
+  std::int64_t width_, height_;  // in pixels
+  std::int64_t step_, samples_;  // from a pixel to the next, and of a row
   BoxParameters box_;
   Band band_;
 };

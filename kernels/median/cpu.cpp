@@ -2,19 +2,16 @@
 // vector of pixels at a time. Each column of samples is sorted before the medians of the sorted columns are
 // found.
 //
-// 3x3: everything stays in registers. Two rows are computed together, because their windows share two rows:
-//
-//   rows[0]                        x-1 x x+1
-//   rows[1], rows[2]   exchanged   x-1 x x+1   for both
-//   rows[3]                        x-1 x x+1
-//
-// 5x5: each column is sorted once for all windows that contain it. For chunks of kChunk columns:
+// 3x3: in registers (kernels/shared/row_pair-inl.h). 5x5: each column is sorted once for all windows that
+// contain it. For chunks of kChunk samples:
 //
 //   ranks[0]   the least of each column's 5 samples      pixel x uses x-2 ... x+2 of every rank
 //   ...
 //   ranks[4]   the greatest
 //
 // Beyond the image's left and right edges, the ranks of its first and last column repeat.
+//
+// The neighbours of a sample of interleaved pixels are `step` samples apart, the number of channels.
 #include <algorithm>
 #include <utility>
 
@@ -28,6 +25,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/median/bisection-inl.h"
+#include "kernels/shared/row_pair-inl.h"
 #include "kernels/shared/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -52,75 +50,17 @@ HWY_INLINE void exchange_all(V* v) {
   exchange_all<Exchanges>(v, std::make_index_sequence<Exchanges.size()>());
 }
 
-// 15 MP, one thread of an EPYC (Zen 4), 2026-11-26: 8 bits 1.59 ms, 16 bits 3.38; without prefetch 1.91 and
-// 3.87; vectors that begin at 1 + i * lanes 1.64 and 3.92; sorted columns in memory 3.11 and 7.78.
-template <class T>
-struct RowPair {
+// The window of RowPair.
+struct Median3x3 {
   using Network = MedianNetwork<1>;
-  const T* rows[4];
-  T* out[2];
-  std::int64_t ahead, out_ahead;  // samples from a row to the next
-
-  // Computes a vector of either row; `left` and `right` are the first columns on either side of x.
-  template <class D>
-  HWY_INLINE void vectors(D d, std::int64_t left, std::int64_t x, std::int64_t right) const {
-    const std::int64_t columns[3] = {left, x, right};
-    hn::Vec<D> windows[2][9];
-    for (int i = 1; i <= 2; ++i) {
-      hwy::Prefetch(rows[3] + i * ahead + x);
-      hwy::Prefetch(out[1] + i * out_ahead + x);
-    }
-    for (int k = 0; k < 3; ++k) {
-      const auto second = hn::LoadU(d, rows[1] + columns[k]);
-      const auto third = hn::LoadU(d, rows[2] + columns[k]);
-      for (int i = 0; i < 2; ++i) {
-        // The compiler executes the first exchange once for both rows.
-        hn::Vec<D> column[3] = {second, third, hn::LoadU(d, rows[3 * i] + columns[k])};
-        exchange_all<Network::kColumn>(column);
-        for (int r = 0; r < 3; ++r) windows[i][r * 3 + k] = column[r];
-      }
-    }
-    for (int i = 0; i < 2; ++i) {
-      exchange_all<Network::kMiddle>(windows[i]);
-      hn::StoreU(windows[i][Network::kResult], d, out[i] + x);
-    }
+  template <class V>
+  static HWY_INLINE void column(V* v) {
+    exchange_all<Network::kColumn>(v);
   }
-
-  // Computes the columns between the first and the last one, in vectors that may overlap.
-  template <class D>
-  HWY_INLINE void inner_columns(D d, std::int64_t width) const {
-    const std::int64_t lanes = lanes_of(d);
-    const auto at = [&](std::int64_t x) HWY_ATTR { vectors(d, x - 1, x, x + 1); };
-    if (lanes + 2 <= width) {
-      at(1);
-      for (std::int64_t x = lanes; x + lanes < width; x += lanes) at(x);
-      at(width - 1 - lanes);
-    } else if constexpr (hn::MaxLanes(D()) > 1) {
-      inner_columns(hn::CappedTag<T, (hn::MaxLanes(D()) + 3) / 4>(), width);
-    }
-  }
-
-  HWY_NOINLINE void compute(std::int64_t width) const {
-    const hn::CappedTag<T, 1> one;
-    const std::int64_t last = width - 1;
-    inner_columns(hn::ScalableTag<T>(), width);
-    vectors(one, 0, 0, std::min<std::int64_t>(1, last));
-    vectors(one, std::max<std::int64_t>(0, last - 1), last, last);
-  }
-
-  static void planes(const StageCall<Host>& call, const Band& band) {
-    const FrameType& type = call.in.type;
-    for_color_planes<T>(call, [&](const auto& in, const auto& out) {
-      const auto row = [&](std::int64_t y) { return in.row(replicated(y, type.height) - band.in_top); };
-      for (std::int64_t y = band.first; y < band.end; y += 2) {
-        const bool alone = y + 1 == band.end;  // computes the row twice
-        const RowPair pair{{row(y - 1), row(y), row(y + 1), row(alone ? y - 1 : y + 2)},
-                           {out.row(y - band.out_top), out.row((alone ? y : y + 1) - band.out_top)},
-                           in.stride,
-                           out.stride};
-        pair.compute(type.width);
-      }
-    });
+  template <class V>
+  static HWY_INLINE V result(V* v) {
+    exchange_all<Network::kMiddle>(v);
+    return v[Network::kResult];
   }
 };
 
@@ -134,9 +74,9 @@ struct Median5 {
   // The ranks of a chunk, 20 KiB, stay in the L1 cache.
   static constexpr std::int64_t kChunk = 4096 / static_cast<std::int64_t>(sizeof(T));
 
-  // Column x of the chunk is of[r][x + kRadius].
+  // Sample x of the chunk is of[r][x + kRadius * step].
   struct Ranks {
-    alignas(64) T of[kTaps][static_cast<std::size_t>(kChunk + kTaps - 1) + kVectorPadding];
+    alignas(64) T of[kTaps][kChunk + static_cast<std::size_t>((kTaps - 1) * kMaxStep) + kVectorPadding];
   };
 
   // Sorts each of the first `columns` columns of the rows; stores the results in the ranks, starting at
@@ -149,44 +89,45 @@ struct Median5 {
     });
   }
 
-  static HWY_INLINE V median_vector(const Ranks& ranks, std::int64_t x) {
+  static HWY_INLINE V median_vector(const Ranks& ranks, std::int64_t x, std::int64_t step) {
     V v[kTaps * kTaps];
     for (int r = 0; r < kTaps; ++r) {
-      for (int k = 0; k < kTaps; ++k) v[r * kTaps + k] = hn::LoadU(D(), ranks.of[r] + x + k);
+      for (int k = 0; k < kTaps; ++k) v[r * kTaps + k] = hn::LoadU(D(), ranks.of[r] + x + k * step);
     }
     exchange_all<MedianNetwork<kRadius>::kMiddle>(v);
     return v[MedianNetwork<kRadius>::kResult];
   }
 
-  static HWY_NOINLINE void find_medians(const Ranks& ranks, std::int64_t columns, T* out) {
-    store_row(D(), columns, out, [&](std::int64_t x) HWY_ATTR { return median_vector(ranks, x); });
+  static HWY_NOINLINE void find_medians(const Ranks& ranks, std::int64_t samples, std::int64_t step, T* out) {
+    store_row(D(), samples, out, [&](std::int64_t x) HWY_ATTR { return median_vector(ranks, x, step); });
   }
 
-  // Computes columns first..end-1 of a row, given its window's rows.
+  // Computes samples first..end-1 of a row of `samples`, given its window's rows.
   static void chunk(const T* const* rows, std::int64_t ahead, std::int64_t first, std::int64_t end,
-                    std::int64_t width, Ranks& ranks, T* out) {
-    const std::int64_t from = std::max<std::int64_t>(0, first - kRadius);
-    const std::int64_t to = std::min(width, end + kRadius);
+                    std::int64_t samples, std::int64_t step, Ranks& ranks, T* out) {
+    const std::int64_t reach = kRadius * step;
+    const std::int64_t from = std::max<std::int64_t>(0, first - reach);
+    const std::int64_t to = std::min(samples, end + reach);
     const T* at[kTaps];
     for (int i = 0; i < kTaps; ++i) at[i] = rows[i] + from;
-    sort_columns(at, ahead, to - from, ranks, from - first + kRadius);
+    sort_columns(at, ahead, to - from, ranks, from - first + reach);
     for (auto& rank : ranks.of) {
-      for (std::int64_t x = first - kRadius; x < from; ++x) rank[x - first + kRadius] = rank[kRadius];
-      for (std::int64_t x = to; x < end + kRadius; ++x)
-        rank[x - first + kRadius] = rank[width - 1 - first + kRadius];
+      T* const column = rank + (reach - first);
+      for (std::int64_t x = from - 1; x >= first - reach; --x) column[x] = column[x + step];
+      for (std::int64_t x = to; x < end + reach; ++x) column[x] = column[x - step];
     }
-    find_medians(ranks, end - first, out + first);
+    find_medians(ranks, end - first, step, out + first);
   }
 
   static void planes(const StageCall<Host>& call, const Band& band) {
     const FrameType& type = call.in.type;
     Ranks ranks;
     for_color_planes<T>(call, [&](const auto& in, const auto& out) {
-      for_chunks(type.width, kChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
+      for_chunks(in.row_samples(), kChunk, band, [&](std::int64_t first, std::int64_t end, std::int64_t y) {
         const T* rows[kTaps];
         for (int i = 0; i < kTaps; ++i)
           rows[i] = in.row(replicated(y + i - kRadius, type.height) - band.in_top);
-        chunk(rows, in.stride, first, end, type.width, ranks, out.row(y - band.out_top));
+        chunk(rows, in.stride, first, end, in.row_samples(), in.channels, ranks, out.row(y - band.out_top));
       });
     });
   }
@@ -196,7 +137,9 @@ template <class T>
 void median_planes(const StageCall<Host>& call, const Band& band) {
   switch (MedianParameters(call.parameters).radius) {
     case 1:
-      RowPair<T>::planes(call, band);
+      for_color_planes<T>(call, [&](const auto& in, const auto& out) {
+        compute_3x3(in, out, call.in.type.height, band, Median3x3());
+      });
       break;
     case 2:
       Median5<T>::planes(call, band);

@@ -15,6 +15,10 @@ struct MedianParameters {
   int radius;  // of the window: 1 to kMaxMedianRadius
 };
 
+// Whether median_cpu() also accepts interleaved RGB: the windows that exchanges sort.
+[[nodiscard]] constexpr bool median_rgb_on_cpu(const Parameters& parameters) {
+  return MedianParameters(parameters).radius <= 2;
+}
 // The window's rows, limited to the image.
 [[nodiscard]] RowRange median_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 

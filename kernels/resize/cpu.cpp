@@ -358,7 +358,8 @@ void resize_planes(const StageCall<Host>& call, const Band& band) {
   const FrameType& in = call.in.type;
   const FrameType& out = call.out.type;
   const ResizeMethod method = ResizeParameters(call.parameters).method;
-  for (int c = 0; c < out.channels(); ++c) {
+  const int planes = in.layout == Layout::interleaved ? 1 : out.channels();
+  for (int c = 0; c < planes; ++c) {
     const std::size_t number = plane_of_channel(out, c);
     const ResizePlane<T> plane{call.in.plane<T>(number),
                                call.out.plane<T>(number),

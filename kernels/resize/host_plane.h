@@ -21,9 +21,18 @@ struct ResizePlane {
   [[nodiscard]] T* to(std::int64_t y) const { return out.row(y - band.out_top); }
 };
 
+// Selects the pixels of a row, which have `Step` samples.
+template <int Step, class T>
+void select_pixels(const T* from, const std::int32_t* columns, std::int64_t width, T* to) {
+#pragma GCC unroll 8
+  for (std::int64_t x = 0; x < width; ++x)
+    std::memcpy(to + Step * x, from + Step * std::int64_t{columns[x]}, Step * sizeof(T));
+}
+
+// Also of interleaved RGB.
 template <class T>
 void nearest_plane(const ResizePlane<T>& plane) {
-  const std::int32_t* const columns = plane.tables.across.source;  // stores of bytes may alias members
+  const std::int32_t* const columns = plane.tables.across.source;
   const std::int64_t width = plane.out.width;
   std::int64_t above = -1;  // the source row of the previous row
   for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
@@ -31,10 +40,10 @@ void nearest_plane(const ResizePlane<T>& plane) {
     const T* from = plane.from(source);
     T* to = plane.to(y);
     if (source == above) {
-      std::memcpy(to, plane.to(y - 1), static_cast<std::size_t>(width) * sizeof(T));
+      std::copy_n(plane.to(y - 1), plane.out.row_samples(), to);
     } else {
-#pragma GCC unroll 8
-      for (std::int64_t x = 0; x < width; ++x) to[x] = from[columns[x]];
+      plane.in.channels == 3 ? select_pixels<3>(from, columns, width, to)
+                             : select_pixels<1>(from, columns, width, to);
     }
     above = source;
   }

@@ -194,10 +194,11 @@ HWY_INLINE void for_chunks(std::int64_t width, std::int64_t chunk, const Band& b
   }
 }
 
-// Calls plane(in, out) for the colour planes in order, samples of type T.
+// Calls plane(in, out) for the colour planes in order, or once for interleaved pixels; samples of type T.
 template <class T, class PlaneOf>
 HWY_INLINE void for_color_planes(const StageCall<Host>& call, const PlaneOf& plane) {
-  for (int c = 0; c < call.in.type.color_channels; ++c) {
+  const int planes = call.in.type.layout == Layout::interleaved ? 1 : call.in.type.color_channels;
+  for (int c = 0; c < planes; ++c) {
     const auto number = static_cast<std::size_t>(c);
     plane(call.in.plane<T>(number), call.out.plane<T>(number));
   }

@@ -16,6 +16,8 @@ enum class Border { shrink, replicate, reflect };
 inline constexpr int kRadius = 2;              // of the window
 inline constexpr int kTaps = 2 * kRadius + 1;  // along one axis
 using Taps = std::array<int, kTaps>;
+// The maximum number of samples from a pixel to the next. Windows of the CPU's kernels also process RGB.
+inline constexpr int kMaxStep = 3;
 
 // The window is the product of this row with itself.
 IMGPIPE_HOST_DEVICE constexpr Taps window_taps(Window window) {

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "kernels/shared/row_pair-inl.h"
 #include "kernels/shared/vectors-inl.h"
 #include "kernels/shared/window.h"
 #include "kernels/shared/window_extremes.h"
@@ -18,11 +19,11 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Samples in the ring: 64 KiB, or 128 KiB for 16-bit samples. This limits the columns processed at a time.
+// Samples in the ring: 64 KiB, or 128 KiB for 16-bit samples. This limits the samples processed at a time.
 constexpr std::int64_t kRingSamples = std::int64_t{1} << 16;
-constexpr std::int64_t kMaxExtremeColumns = 4096;
+constexpr std::int64_t kMaxExtremeSamples = 4096;
 constexpr std::size_t kExtremesCapacity =
-    kMaxExtremeColumns + std::int64_t{3} * kMaxExtremeRadius + 512;  // and two vectors
+    kMaxExtremeSamples + std::int64_t{3} * kMaxExtremeRadius * kMaxStep + 512;  // and two vectors
 
 template <class T, class Extreme>
 class WindowExtremes {
@@ -31,20 +32,21 @@ class WindowExtremes {
       : radius_(radius), side_(2 * radius + 1), extreme_(extreme) {}
 
   void run(const Plane<const T, Host>& in, const Plane<T, Host>& out, std::int64_t height, const Band& band) {
-    run(in, out, height, band, 0, in.width);
+    run(in, out, height, band, 0, in.row_samples());
   }
 
-  // Computes the columns begin..stop-1 only; `out` has the columns of `in`.
+  // Computes samples begin..stop-1 of each row only; `out` has the columns of `in`.
   void run(const Plane<const T, Host>& in, const Plane<T, Host>& out, std::int64_t height, const Band& band,
            std::int64_t begin, std::int64_t stop) {
-    const std::int64_t columns = std::min(kMaxExtremeColumns, kRingSamples / side_ / lanes_ * lanes_);
-    for (std::int64_t first = begin; first < stop; first += columns) {
-      const std::int64_t end = std::min(stop, first + columns);
+    step_ = in.channels;
+    const std::int64_t samples = std::min(kMaxExtremeSamples, kRingSamples / side_ / lanes_ * lanes_);
+    for (std::int64_t first = begin; first < stop; first += samples) {
+      const std::int64_t end = std::min(stop, first + samples);
       stride_ = (end - first + lanes_ - 1) / lanes_ * lanes_;
       slot_ = 0;
       for (std::int64_t y = band.first - radius_; y < band.end + radius_; ++y) {
         const T* const row = in.row(replicated(y, height) - band.in_top);
-        fill_line(row, first, end, in.width);
+        fill_line(row, first, end, in.row_samples());
         const std::int64_t made = y - radius_;
         take_line(row + in.stride + first, end - first,
                   made < band.first ? unused_ : out.row(made - band.out_top) + first);
@@ -65,25 +67,30 @@ class WindowExtremes {
     for (std::int64_t x = 0; x < samples; x += lanes_of(d)) hn::StoreU(of_two(a + x, b + x), d, to + x);
   }
 
-  // Loads samples first - radius ... end + radius - 1, and replaces each by the extreme of `reach_` samples.
-  HWY_NOINLINE void fill_line(const T* row, std::int64_t first, std::int64_t end, std::int64_t width) {
-    const std::int64_t from = std::max<std::int64_t>(0, first - radius_);
-    const std::int64_t to = std::min(width, end + radius_);
-    T* inside = std::fill_n(line_, from - (first - radius_), row[0]);
-    std::fill_n(std::copy(row + from, row + to, inside), end + radius_ - to, row[width - 1]);
-    for (reach_ = 1; 2 * reach_ <= side_; reach_ *= 2) fill(line_, line_ + reach_, stride_ + side_, line_);
+  // Loads samples first - margin ... end + margin - 1, where the margin has `radius_` pixels, and replaces
+  // each by the extreme of `reach_` pixels.
+  HWY_NOINLINE void fill_line(const T* row, std::int64_t first, std::int64_t end, std::int64_t row_samples) {
+    const std::int64_t margin = radius_ * step_;
+    const std::int64_t from = std::max<std::int64_t>(0, first - margin);
+    const std::int64_t to = std::min(row_samples, end + margin);
+    T* const inside = line_ + (from - (first - margin));
+    T* const after = std::copy(row + from, row + to, inside);
+    for (std::int64_t x = inside - line_ - 1; x >= 0; --x) line_[x] = line_[x + step_];
+    for (std::int64_t x = 0; x < end + margin - to; ++x) after[x] = after[x - step_];
+    for (reach_ = 1; 2 * reach_ <= side_; reach_ *= 2)
+      fill(line_, line_ + reach_ * step_, stride_ + side_ * step_, line_);
   }
 
   // Stores the line in the next slot. out: the output row whose window it completes.
-  HWY_NOINLINE void take_line(const T* next, std::int64_t columns, T* out) {
+  HWY_NOINLINE void take_line(const T* next, std::int64_t samples, T* out) {
     T* const latest = ring_ + slot_ * stride_;
     const bool complete = slot_ + 1 == side_;
     const T* const rest = complete ? latest : latest + stride_;
     const T* const begin = line_;
-    const T* const end = begin + side_ - reach_;
+    const T* const end = begin + (side_ - reach_) * step_;
     T* const so_far = so_far_;
     const T* const before = slot_ == 0 ? latest : so_far;
-    store_row(D(), columns, out, [&](std::int64_t x) HWY_ATTR {
+    store_row(D(), samples, out, [&](std::int64_t x) HWY_ATTR {
       hwy::Prefetch(next + x);
       const auto v = of_two(begin + x, end + x);
       hn::StoreU(v, D(), latest + x);
@@ -99,19 +106,42 @@ class WindowExtremes {
   }
 
   std::int64_t radius_, side_, lanes_ = lanes_of(D());
+  std::int64_t step_ = 1;  // samples from a pixel to the next
   std::int64_t reach_ = 0, stride_ = 0, slot_ = 0;
   Extreme extreme_;
   alignas(64) T line_[kExtremesCapacity], so_far_[kExtremesCapacity], unused_[kExtremesCapacity],
       ring_[kRingSamples];
 };
 
+// The window of RowPair. The first vector of a column is its extreme.
+template <class Extreme>
+struct Extreme3x3 {
+  Extreme extreme;
+
+  template <class V>
+  HWY_INLINE void column(V* v) const {
+    v[0] = result(v);
+  }
+  template <class V>
+  HWY_INLINE V result(const V* v) const {
+    return extreme(extreme(v[0], v[1]), v[2]);
+  }
+};
+
 // extreme: returns the least or the greatest of each pair of lanes of two vectors.
 template <class Extreme>
 void find_extremes(const StageCall<Host>& call, const Band& band, int radius, const Extreme& extreme) {
   visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR {
-    WindowExtremes<T, Extreme> extremes(radius, extreme);
-    for_color_planes<T>(
-        call, [&](const auto& in, const auto& out) { extremes.run(in, out, call.in.type.height, band); });
+    const std::int64_t height = call.in.type.height;
+    if (radius == 1) {
+      for_color_planes<T>(call, [&](const auto& in, const auto& out) {
+        compute_3x3(in, out, height, band, Extreme3x3<Extreme>{extreme});
+      });
+    } else {
+      WindowExtremes<T, Extreme> extremes(radius, extreme);
+      for_color_planes<T>(call,
+                          [&](const auto& in, const auto& out) { extremes.run(in, out, height, band); });
+    }
   });
 }
 

@@ -88,6 +88,15 @@ bool is_one_plane(const Stage& stage, const FrameType& in, const Parameters& par
   return (sums_planes || !reads_counts(stage, parameters)) && as_one_plane(in).width <= kMaxSide;
 }
 
+bool is_interleaved_on_cpu(const Stage& stage, FrameType in, const Parameters& parameters) {
+  if (in.color_channels != 3 || in.alpha || reads_counts(stage, parameters) || makes_counts(stage))
+    return false;
+  in.layout = Layout::interleaved;
+  const bool in_windows = stage.rgb_on_cpu != nullptr && stage.rgb_on_cpu(parameters) && !is_float(in.sample);
+  const bool in_any_layout = !stage.ports.in.front().layout && stage.tensor == nullptr;
+  return in_windows || in_any_layout || is_one_plane(stage, in, parameters);
+}
+
 FrameType counted_type(const Stage& stage, const FrameType& in, const Parameters& parameters) {
   return is_one_plane(stage, in, parameters) ? as_one_plane(in) : in;
 }
