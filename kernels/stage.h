@@ -86,8 +86,7 @@ struct Stage {
   // Whether the step uses the sums of the planes' counts only. nullptr: false.
   bool (*sums_planes)(const Parameters&) = nullptr;
 
-  // Whether the CPU's kernels for integers also process interleaved RGB (windows with a step of 3 samples).
-  // nullptr: false.
+  // Whether the CPU's kernels for integers also accept interleaved RGB without alpha. nullptr: false.
   bool (*rgb_on_cpu)(const Parameters&) = nullptr;
 
   // Returns why the values are invalid together; empty: they are valid. nullptr: always valid.
@@ -172,7 +171,8 @@ void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band);
 // Whether the step processes an interleaved frame as one plane, of all its samples (as_one_plane()). It then
 // reads or makes one row of counts.
 [[nodiscard]] bool is_one_plane(const Stage& stage, const FrameType& in, const Parameters& parameters);
-// Whether the CPU's kernel processes the frame, if it were interleaved, without planes.
+// Whether the CPU can run the step on the frame in the interleaved layout. False for steps that read or make
+// counts.
 [[nodiscard]] bool is_interleaved_on_cpu(const Stage& stage, FrameType in, const Parameters& parameters);
 // Returns the type of the counts that the step reads or makes.
 [[nodiscard]] FrameType counted_type(const Stage& stage, const FrameType& in, const Parameters& parameters);

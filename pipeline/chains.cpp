@@ -168,6 +168,18 @@ void use_band_bytes(std::int64_t bytes) {
   chosen_band_bytes.store(bytes, std::memory_order_relaxed);
 }
 
+namespace {
+
+Target target_of(ChainLength length, const Keep& keep, bool grey_rows) {
+  if (is_on_device(length)) return kCudaBandsTarget;
+  // An output can be kept only if a node makes it.
+  Target target = length == ChainLength::longest && !keep.outputs ? kCpuInterleavedTarget : kCpuTarget;
+  target.grey_rows = grey_rows;
+  return target;
+}
+
+}  // namespace
+
 ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep)
     : ChainedPlan(the_plan, is_streamed, keep, is_streamed ? ChainLength::longest : ChainLength::step) {}
 
@@ -177,13 +189,7 @@ ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& kee
       streamed(is_streamed),
       length(chain_length),
       grey_rows(has_grey_rows),
-      program(lower(the_plan,
-                    is_on_device(length)
-                        ? kCudaBandsTarget
-                        : Target{.backend = Backend::cpu,
-                                 .grey_rows = grey_rows,
-                                 .interleaved = length == ChainLength::longest && !keep.outputs},
-                    keep)),
+      program(lower(the_plan, target_of(length, keep, has_grey_rows), keep)),
       chains(ChainCutter(program, is_streamed, length).cut()) {}
 
 std::size_t ChainedPlan::end_time(const Chain& chain) const {

@@ -47,7 +47,8 @@ struct Connection {
 };
 
 // An operation of the plan, several fused ones, or an operation that makes a table for either. Where it
-// processes an interleaved frame as one plane (is_one_plane()), `in` and `out` are that plane.
+// processes an interleaved frame as one plane (is_one_plane()), `in` and `out` are that plane. With
+// Target::interleaved they may be interleaved where the plan's operation is planar.
 struct Node : Operation {
   std::vector<Connection> inputs{}, outputs{};  // all that the target's kernel reads and writes
   Connection after{};                           // the frame after the node
@@ -108,7 +109,8 @@ struct Target {
   // can (is_interleaved_on_cpu()).
   bool interleaved = false;
 };
-inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu};
+inline constexpr Target kReferenceTarget{Backend::reference}, kCpuTarget{Backend::cpu},
+    kCpuInterleavedTarget{.backend = Backend::cpu, .interleaved = true};
 inline constexpr Target kCudaTarget{.backend = Backend::cuda, .fuses = true},
     kCudaDecodingTarget{.backend = Backend::cuda, .fuses = true, .decodes = true},
     kCudaBandsTarget{.backend = Backend::cuda, .in_bands = true};
@@ -120,7 +122,8 @@ struct Keep {
 };
 
 // Converts a plan to the nodes that the target runs. If the target's kernel reads a table, inserts a node
-// that makes it (table_maker()), with the same step, unless the table is constant.
+// that makes it (table_maker()), with the same step, unless the table is constant. With Target::interleaved,
+// omits a split* and its merge* if no step in between needs planes.
 [[nodiscard]] Program lower(const Plan& plan, const Target& target, const Keep& keep = {});
 
 // A value that needs memory. Tenants with a `plane` share memory only with planes of that shape; heights may

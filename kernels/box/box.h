@@ -89,7 +89,8 @@ static_assert(counted(0, 10, 3) == 4 && counted(5, 10, 3) == 7 && counted(1, 2, 
 // in, out: planar, same shape, at least 1x1.
 void box_reference(const StageCall<Host>& call);
 
-// The same in SIMD. `in` must hold the rows that box_needs() returns for the band.
+// The same in SIMD. Also accepts interleaved RGB. `in` must hold the rows that box_needs() returns for the
+// band.
 void box_cpu(const StageCall<Host>& call, const Band& band);
 
 CudaStatus box_cuda(const StageCall<Device>& call, const CudaLaunch& launch);

@@ -6,8 +6,8 @@
 //   before[i]   column[0] + ... + column[i - 1]
 //   sum(x)      before[x - first + 2 radius + 1] - before[x - first]
 //
-// Columns are samples: in rows of RGB, the next column of a window is 3 samples away (`step`), and each
-// channel has its prefix sums.
+// Columns are samples: in rows of RGB, the next column of a window is 3 samples away (`step`), so that a
+// radius counts `step` samples each, and each channel has its prefix sums.
 #include <algorithm>
 #include <type_traits>
 
@@ -26,7 +26,7 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Columns per chunk; their sums take at most 20 KiB.
+// Columns per chunk; their sums take at most 23 KiB.
 constexpr std::int64_t kChunk = 2048;
 constexpr std::size_t kBlockBytes = 16;  // prefix sums extend to the end of a block
 constexpr std::size_t kChunkCapacity = kChunk + std::size_t{2} * kMaxBoxRadius * kMaxStep + kBlockBytes;
@@ -119,17 +119,6 @@ class Box {
     for (; x < columns; ++x) sums[x] = static_cast<Sum>(sums[x] + enters[x] - leaves[x]);
   }
 
-  // The same for RGB, a pixel and a sample of the next one at a time.
-  static HWY_NOINLINE void add_up_pixels(const Sum* sums, std::int64_t count, Total* before) {
-    const hn::CappedTag<Total, kMaxStep + 1> d;
-    auto sum = hn::Zero(d);
-    hn::StoreU(sum, d, before);
-    for (std::int64_t i = 0; i < count; i += kMaxStep) {
-      sum = hn::Add(sum, load_as(d, sums + i));
-      hn::StoreU(sum, d, before + i + kMaxStep);
-    }
-  }
-
   static HWY_NOINLINE void add_up(const Sum* sums, std::int64_t count, Total* before) {
     const hn::CappedTag<Total, kBlockBytes / sizeof(Total)> d;
     constexpr std::int64_t kLanes = kBlockBytes / sizeof(Total);
@@ -145,7 +134,18 @@ class Box {
     }
   }
 
-  // Computes the means of `count` pixels.
+  // add_up() for RGB. Each vector holds a pixel and one more sample, whose sum the next store overwrites.
+  static HWY_NOINLINE void add_up_pixels(const Sum* sums, std::int64_t count, Total* before) {
+    const hn::CappedTag<Total, kMaxStep + 1> d;
+    auto sum = hn::Zero(d);
+    hn::StoreU(sum, d, before);
+    for (std::int64_t i = 0; i < count; i += kMaxStep) {
+      sum = hn::Add(sum, load_as(d, sums + i));
+      hn::StoreU(sum, d, before + i + kMaxStep);
+    }
+  }
+
+  // Computes the means of `count` samples.
   template <class Sums>
   HWY_NOINLINE void divide(const Sums& sums, std::int64_t count, const BoxDivisor<Total>& divisor, T* to) {
     const hn::ScalableTag<Total> d;
@@ -164,7 +164,8 @@ class Box {
     return hn::GetLane(sums(hn::CappedTag<Total, 1>(), x));
   }
 
-  // Chunks consist of whole pixels, of which `from` to `to` lie in the image.
+  // Fills the columns beyond the image. `from`, `to`: the samples of the chunk and its margins that lie in
+  // the image. Chunks consist of whole pixels.
   void fill_ends(std::int64_t first, std::int64_t from, std::int64_t to, std::int64_t end) {
     Sum* const column = column_ + (margin() - first);
     const auto fill = [&](std::int64_t pixel) {

@@ -50,7 +50,7 @@ HWY_INLINE void exchange_all(V* v) {
   exchange_all<Exchanges>(v, std::make_index_sequence<Exchanges.size()>());
 }
 
-// The window of RowPair.
+// A Window for RowPair: the median.
 struct Median3x3 {
   using Network = MedianNetwork<1>;
   template <class V>

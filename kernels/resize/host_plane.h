@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "kernels/resize/resize.h"
+#include "kernels/shared/window.h"
 
 namespace imgpipe {
 
@@ -29,10 +30,10 @@ void select_pixels(const T* from, const std::int32_t* columns, std::int64_t widt
     std::memcpy(to + Step * x, from + Step * std::int64_t{columns[x]}, Step * sizeof(T));
 }
 
-// Also of interleaved RGB.
+// Accepts planes and interleaved RGB.
 template <class T>
 void nearest_plane(const ResizePlane<T>& plane) {
-  const std::int32_t* const columns = plane.tables.across.source;
+  const std::int32_t* const columns = plane.tables.across.source;  // stores of bytes may alias members
   const std::int64_t width = plane.out.width;
   std::int64_t above = -1;  // the source row of the previous row
   for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
@@ -42,8 +43,8 @@ void nearest_plane(const ResizePlane<T>& plane) {
     if (source == above) {
       std::copy_n(plane.to(y - 1), plane.out.row_samples(), to);
     } else {
-      plane.in.channels == 3 ? select_pixels<3>(from, columns, width, to)
-                             : select_pixels<1>(from, columns, width, to);
+      plane.in.channels == kMaxStep ? select_pixels<kMaxStep>(from, columns, width, to)
+                                    : select_pixels<1>(from, columns, width, to);
     }
     above = source;
   }

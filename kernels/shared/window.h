@@ -16,7 +16,8 @@ enum class Border { shrink, replicate, reflect };
 inline constexpr int kRadius = 2;              // of the window
 inline constexpr int kTaps = 2 * kRadius + 1;  // along one axis
 using Taps = std::array<int, kTaps>;
-// The maximum number of samples from a pixel to the next. Windows of the CPU's kernels also process RGB.
+// The maximum number of samples from one of a channel to the next: 1 in planes, 3 in interleaved RGB, which
+// some CPU kernels accept.
 inline constexpr int kMaxStep = 3;
 
 // The window is the product of this row with itself.

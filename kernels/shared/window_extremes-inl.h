@@ -113,7 +113,7 @@ class WindowExtremes {
       ring_[kRingSamples];
 };
 
-// The window of RowPair. The first vector of a column is its extreme.
+// A Window for RowPair: the extreme. column() leaves it in v[0]; v[1] and v[2] are not used.
 template <class Extreme>
 struct Extreme3x3 {
   Extreme extreme;

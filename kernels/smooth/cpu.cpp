@@ -42,7 +42,8 @@ namespace {
 
 // Columns at a time: the sums of a chunk take 8 KiB (16 for 16-bit samples), which the L1 cache holds.
 constexpr std::int64_t kChunk = 4096;
-// The capacity in samples: a chunk's columns, two more on either side, rounded up to any vector size.
+// The capacity in samples: a chunk, the samples of two more pixels on either side, rounded up to any vector
+// size.
 constexpr std::size_t kChunkCapacity = kChunk + std::size_t{2} * kRadius * kMaxStep + 256;
 static_assert(kChunkCapacity <= kMaxZeroSamples);
 
@@ -71,7 +72,7 @@ HWY_INLINE V32 divided(V32 sum, const SmoothDivisor<Sample16>& divisor) {
 template <class T, Window W, int Step>
 struct Smooth {
   static constexpr std::int64_t kMargin = kRadius * Step;  // samples of a window on either side of its centre
-  // Pixels, and pairs of even and odd samples.
+  // A chunk has whole pixels and an even number of samples.
   static constexpr std::int64_t kStepChunk = kChunk / (2 * Step) * (2 * Step);
   using Both = Pairs<T>;
   using Sum = typename Both::Sum;
@@ -85,8 +86,8 @@ struct Smooth {
     alignas(64) Sum even[kChunkCapacity / 2];
     alignas(64) Sum odd[kChunkCapacity / 2];
 
-    [[nodiscard]] Sum& at(std::int64_t column, std::int64_t first) {
-      const std::int64_t i = column - first + kMargin;
+    [[nodiscard]] Sum& at(std::int64_t sample, std::int64_t first) {
+      const std::int64_t i = sample - first + kMargin;
       return (i % 2 == 0 ? even : odd)[i / 2];
     }
   };
@@ -107,15 +108,16 @@ struct Smooth {
   // Returns the means of a vector of columns; even and odd point at the sums of its first two.
   static HWY_INLINE hn::Vec<Samples> means_vector(const Sum* even, const Sum* odd, const Divisor& divisor) {
     const D d;
-    constexpr int kOne = Step / 2;  // one column of the other parity, rounded down
+    constexpr int kHalfStep = Step / 2;  // array positions per Step samples, rounded down; Step is odd
     const V e0 = hn::LoadU(d, even - Step);
-    const V o0 = hn::LoadU(d, odd - kOne - 1);
+    const V o0 = hn::LoadU(d, odd - kHalfStep - 1);
     const V e1 = hn::LoadU(d, even);
-    const V o1 = hn::LoadU(d, odd + kOne);
+    const V o1 = hn::LoadU(d, odd + kHalfStep);
     const V e2 = hn::LoadU(d, even + Step);
     const V even_sum = five_taps<W>(e0, o0, e1, o1, e2);
-    const V odd_sum = five_taps<W>(hn::LoadU(d, odd - Step), hn::LoadU(d, even - kOne), hn::LoadU(d, odd),
-                                   hn::LoadU(d, even + kOne + 1), hn::LoadU(d, odd + Step));
+    const V odd_sum =
+        five_taps<W>(hn::LoadU(d, odd - Step), hn::LoadU(d, even - kHalfStep), hn::LoadU(d, odd),
+                     hn::LoadU(d, even + kHalfStep + 1), hn::LoadU(d, odd + Step));
     return Both::joined(divided(even_sum, divisor), divided(odd_sum, divisor));
   }
 
@@ -208,8 +210,8 @@ void smooth_planes(const StageCall<Host>& call, const Band& band) {
 
 void smooth_rows(const StageCall<Host>& call, const Band& band) {
   visit_sample(call.in.type.sample, [&]<class T>(T) HWY_ATTR {
-    call.in.planes[0].channels == kMaxStep ? smooth_planes<T, kMaxStep>(call, band)
-                                           : smooth_planes<T, 1>(call, band);
+    call.in.type.layout == Layout::interleaved ? smooth_planes<T, kMaxStep>(call, band)
+                                               : smooth_planes<T, 1>(call, band);
   });
 }
 

@@ -24,7 +24,8 @@ struct SmoothParameters {
 void smooth_reference(const StageCall<Host>& call);
 void smooth_f32_reference(const StageCall<Host>& call);
 
-// The same in SIMD. `in` holds the band's rows and up to two more above and below, clipped to the image.
+// The same in SIMD; smooth_cpu() also accepts interleaved RGB. `in` holds the band's rows and up to two more
+// above and below, clipped to the image.
 void smooth_cpu(const StageCall<Host>& call, const Band& band);
 void smooth_f32_cpu(const StageCall<Host>& call, const Band& band);
 

@@ -148,7 +148,7 @@ constexpr Stage arithmetic(std::string_view name, std::string_view summary,
           .kernels = kArithmeticKernels<Op>};
 }
 
-// needs_all_rows of rotate and clahe.
+// For members of Stage that do not depend on the parameters.
 constexpr bool always(const Parameters&) {
   return true;
 }
@@ -372,13 +372,13 @@ constexpr std::array kStages{
     Stage{.name = "erode",
           .summary = "minimum of a window",
           .parameters = kMorphologyParameters,
-          .rgb_on_cpu = always,
+          .rgb_on_cpu = morphology_rgb_on_cpu,
           .needs = morphology_needs,
           .kernels = IMGPIPE_KERNELS(kSame, erode)},
     Stage{.name = "dilate",
           .summary = "maximum of a window",
           .parameters = kMorphologyParameters,
-          .rgb_on_cpu = always,
+          .rgb_on_cpu = morphology_rgb_on_cpu,
           .needs = morphology_needs,
           .kernels = IMGPIPE_KERNELS(kSame, dilate)},
     Stage{.name = "tophat",

@@ -146,8 +146,11 @@ std::string wrong_ports(const Program& program) {
 
 // Checks the programs of all targets.
 std::string wrong_program(const Plan& plan, const Keep& keep) {
-  constexpr std::array kTargets{std::pair{"reference", kReferenceTarget}, std::pair{"cpu", kCpuTarget},
-                                std::pair{"cuda", kCudaTarget}, std::pair{"cuda bands", kCudaBandsTarget},
+  constexpr std::array kTargets{std::pair{"reference", kReferenceTarget},
+                                std::pair{"cpu", kCpuTarget},
+                                std::pair{"cpu interleaved", kCpuInterleavedTarget},
+                                std::pair{"cuda", kCudaTarget},
+                                std::pair{"cuda bands", kCudaBandsTarget},
                                 std::pair{"cuda decoding", kCudaDecodingTarget}};
   for (const auto& [name, target] : kTargets) {
     const Program program = lower(plan, target, keep);
