@@ -128,11 +128,23 @@ void arithmetic_cpu(const StageCall<Host>& call, const Band& band);
 template <Arithmetic Op>
 void arithmetic_f32_cpu(const StageCall<Host>& call, const Band& band);
 
+// Not templates: without another definition nvcc puts the number of its process into the names of a file's
+// kernels, and each build differs.
+CudaStatus arithmetic_cuda(Arithmetic op, const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus arithmetic16_cuda(Arithmetic op, const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus arithmetic_f32_cuda(Arithmetic op, const StageCall<Device>& call, const CudaLaunch& launch);
+
 template <Arithmetic Op>
-CudaStatus arithmetic_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus arithmetic_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return arithmetic_cuda(Op, call, launch);
+}
 template <Arithmetic Op>
-CudaStatus arithmetic16_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus arithmetic16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return arithmetic16_cuda(Op, call, launch);
+}
 template <Arithmetic Op>
-CudaStatus arithmetic_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch);
+CudaStatus arithmetic_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+  return arithmetic_f32_cuda(Op, call, launch);
+}
 
 }  // namespace imgpipe

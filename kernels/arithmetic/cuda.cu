@@ -1,3 +1,4 @@
+#include "images/unreachable.h"
 #include "kernels/arithmetic/arithmetic.h"
 #include "kernels/arithmetic/second_image.cuh"
 
@@ -25,21 +26,26 @@ CudaStatus launch_with_image(const StageCall<Device>& call, const CudaLaunch& la
   return map_with_second_image(call, launch, OnWords<T, Function>{Function{scale_of<Op>(call.parameters)}});
 }
 
+template <class T>
+CudaStatus launch_operator(Arithmetic op, const StageCall<Device>& call, const CudaLaunch& launch) {
+  switch (op) {
+#define IMGPIPE_CASE(name) \
+  case Arithmetic::name:   \
+    return launch_with_image<Arithmetic::name, T>(call, launch);
+    IMGPIPE_EACH_ARITHMETIC(IMGPIPE_CASE)
+#undef IMGPIPE_CASE
+  }
+  unreachable();
+}
+
 }  // namespace
 
-template <Arithmetic Op>
-CudaStatus arithmetic_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_with_image<Op, Sample8>(call, launch);
+CudaStatus arithmetic_cuda(Arithmetic op, const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_operator<Sample8>(op, call, launch);
 }
 
-template <Arithmetic Op>
-CudaStatus arithmetic16_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
-  return launch_with_image<Op, Sample16>(call, launch);
+CudaStatus arithmetic16_cuda(Arithmetic op, const StageCall<Device>& call, const CudaLaunch& launch) {
+  return launch_operator<Sample16>(op, call, launch);
 }
-
-#define IMGPIPE_INSTANTIATE(op)                                                                     \
-  template CudaStatus arithmetic_cuda<Arithmetic::op>(const StageCall<Device>&, const CudaLaunch&); \
-  template CudaStatus arithmetic16_cuda<Arithmetic::op>(const StageCall<Device>&, const CudaLaunch&);
-IMGPIPE_EACH_ARITHMETIC(IMGPIPE_INSTANTIATE)
 
 }  // namespace imgpipe

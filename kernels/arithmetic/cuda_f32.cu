@@ -1,3 +1,4 @@
+#include "images/unreachable.h"
 #include "kernels/arithmetic/arithmetic.h"
 #include "kernels/arithmetic/second_image.cuh"
 #include "kernels/shared/map_floats.cuh"
@@ -22,10 +23,8 @@ struct WithNumber {
   __device__ float operator()(float v) const { return function(v, number); }
 };
 
-}  // namespace
-
 template <Arithmetic Op>
-CudaStatus arithmetic_f32_cuda(const StageCall<Device>& call, const CudaLaunch& launch) {
+CudaStatus launch_operator(const StageCall<Device>& call, const CudaLaunch& launch) {
   using Function = FloatArithmetic<Op>;
   const Function function = float_arithmetic<Op>(call.parameters);
   if (call.parameters.image != nullptr)
@@ -33,8 +32,17 @@ CudaStatus arithmetic_f32_cuda(const StageCall<Device>& call, const CudaLaunch& 
   return map_floats(call, launch, WithNumber<Function>{function, float_of_decimal(call.parameters[0])});
 }
 
-#define IMGPIPE_INSTANTIATE(op) \
-  template CudaStatus arithmetic_f32_cuda<Arithmetic::op>(const StageCall<Device>&, const CudaLaunch&);
-IMGPIPE_EACH_ARITHMETIC(IMGPIPE_INSTANTIATE)
+}  // namespace
+
+CudaStatus arithmetic_f32_cuda(Arithmetic op, const StageCall<Device>& call, const CudaLaunch& launch) {
+  switch (op) {
+#define IMGPIPE_CASE(name) \
+  case Arithmetic::name:   \
+    return launch_operator<Arithmetic::name>(call, launch);
+    IMGPIPE_EACH_ARITHMETIC(IMGPIPE_CASE)
+#undef IMGPIPE_CASE
+  }
+  unreachable();
+}
 
 }  // namespace imgpipe

@@ -23,6 +23,10 @@ bool find_function(void* library, const char* name, Function*& found) {
 }
 #endif
 
+}  // namespace
+
+// find_all() is outside of the unnamed namespace: nvcc puts the number of its process into the names of a
+// file that defines only templates for other files, and each build differs.
 #if IMGPIPE_HAS_NPP
 constexpr const char* kMissingNpp = "the NPP libraries were not found";
 bool find_all(NppFunctions& npp) {
@@ -82,6 +86,8 @@ bool find_all(NvjpegFunctions&) {
   return false;
 }
 #endif
+
+namespace {
 
 template <class Functions>
 constexpr const char* kMissing = kMissingNpp;

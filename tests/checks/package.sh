@@ -43,6 +43,13 @@ hardened() { # PROGRAM
   done
 }
 
+# A build in the same directory must give the same bytes, but nvcc names kernels by the number of its process if their
+# file defines only templates for other files.
+for program in "$build"/imgpipe "$build"/imgpipe-bench; do
+  name=$(grep -aoE '_GLOBAL__N__[0-9a-f]{8}_[0-9]+_[A-Za-z0-9_]+_cu_[0-9a-f]{8}_[0-9]+' "$program" | sort -u || true)
+  [ -z "$name" ] || fail "$program: names hold the number of a process:" $name
+done
+
 command -v dpkg-shlibdeps >/dev/null || skip "dpkg-shlibdeps is not installed (dpkg-dev)"
 rm -rf "$build/packages"
 pack() { # [CPACK OPTION...]
