@@ -69,7 +69,7 @@ HWY_INLINE V32 divided(V32 sum, const SmoothDivisor<Sample16>& divisor) {
   return upper_words(hn::Add(sum, hn::Set(D32(), divisor.add)), divisor.factor);
 }
 
-template <class T, Window W, int Step>
+template <class T, Window W, std::int64_t Step>
 struct Smooth {
   static constexpr std::int64_t kMargin = kRadius * Step;  // samples of a window on either side of its centre
   // A chunk has whole pixels and an even number of samples.
@@ -108,7 +108,8 @@ struct Smooth {
   // Returns the means of a vector of columns; even and odd point at the sums of its first two.
   static HWY_INLINE hn::Vec<Samples> means_vector(const Sum* even, const Sum* odd, const Divisor& divisor) {
     const D d;
-    constexpr int kHalfStep = Step / 2;  // array positions per Step samples, rounded down; Step is odd
+    constexpr std::int64_t kHalfStep =
+        Step / 2;  // array positions per Step samples, rounded down; Step is odd
     const V e0 = hn::LoadU(d, even - Step);
     const V o0 = hn::LoadU(d, odd - kHalfStep - 1);
     const V e1 = hn::LoadU(d, even);
@@ -192,7 +193,7 @@ struct Smooth {
   }
 };
 
-template <class T, int Step>
+template <class T, std::int64_t Step>
 void smooth_planes(const StageCall<Host>& call, const Band& band) {
   const SmoothParameters parameters(call.parameters);
   switch (parameters.window) {
