@@ -147,6 +147,14 @@ std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, std::
   return whole * bytes_a_row <= kMaxBandBytes ? whole : rows;
 }
 
+Target target_of(ChainLength length, const Keep& keep, bool grey_rows) {
+  if (is_on_device(length)) return kCudaBandsTarget;
+  // An output can be kept only if a node makes it.
+  Target target = length == ChainLength::longest && !keep.outputs ? kCpuInterleavedTarget : kCpuTarget;
+  target.grey_rows = grey_rows;
+  return target;
+}
+
 }  // namespace
 
 // With 8773x5352 RGB on a 2-core Xeon (2 MiB of L2 per core), 256 KiB and 1 MiB are 2 to 5 % slower than
@@ -167,18 +175,6 @@ std::int64_t frame_band_bytes() {
 void use_band_bytes(std::int64_t bytes) {
   chosen_band_bytes.store(bytes, std::memory_order_relaxed);
 }
-
-namespace {
-
-Target target_of(ChainLength length, const Keep& keep, bool grey_rows) {
-  if (is_on_device(length)) return kCudaBandsTarget;
-  // An output can be kept only if a node makes it.
-  Target target = length == ChainLength::longest && !keep.outputs ? kCpuInterleavedTarget : kCpuTarget;
-  target.grey_rows = grey_rows;
-  return target;
-}
-
-}  // namespace
 
 ChainedPlan::ChainedPlan(const Plan& the_plan, bool is_streamed, const Keep& keep)
     : ChainedPlan(the_plan, is_streamed, keep, is_streamed ? ChainLength::longest : ChainLength::step) {}

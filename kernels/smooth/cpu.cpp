@@ -108,8 +108,8 @@ struct Smooth {
   // Returns the means of a vector of columns; even and odd point at the sums of its first two.
   static HWY_INLINE hn::Vec<Samples> means_vector(const Sum* even, const Sum* odd, const Divisor& divisor) {
     const D d;
-    constexpr std::int64_t kHalfStep =
-        Step / 2;  // array positions per Step samples, rounded down; Step is odd
+    // Array positions per Step samples, rounded down; Step is odd.
+    constexpr std::int64_t kHalfStep = Step / 2;
     const V e0 = hn::LoadU(d, even - Step);
     const V o0 = hn::LoadU(d, odd - kHalfStep - 1);
     const V e1 = hn::LoadU(d, even);
