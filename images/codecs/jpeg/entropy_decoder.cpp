@@ -79,7 +79,7 @@ struct LongValue {
   int value, bits;
 };
 HWY_INLINE LongValue value_after(HuffmanEntry entry, std::uint64_t bits) {
-  const int size = static_cast<int>(entry >> 24);
+  const int size = static_cast<int>(entry >> 24 & 0xFF);
   const int total = static_cast<int>(entry >> 16 & 0xFF);
   return {extended_value(static_cast<std::uint32_t>(bits << (total - size) >> (64 - size)), size), total};
 }
@@ -110,9 +110,9 @@ HWY_NOINLINE LongSymbol long_symbol(const HuffmanDecoder& decoder, std::uint64_t
 // kLookupBits from the window, or refills it.
 HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std::int32_t& difference) {
   const HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
-  if (HWY_LIKELY((entry & kEntryBits) != 0)) {
-    window.skip(static_cast<int>(entry & kEntryBits));
-    difference = static_cast<std::int32_t>(entry) >> 16;
+  if (HWY_LIKELY(bits_of(entry) != 0)) {
+    window.skip(bits_of(entry));
+    difference = first_value_of(entry);
     return true;
   }
   if (entry != 0) {
@@ -132,34 +132,36 @@ HWY_INLINE bool decode_dc(const HuffmanDecoder& decoder, BitWindow& window, std:
 // Returns the entry for a code longer than kLookupBits. A damaged code ends the block at kInvalidCodeIndex.
 HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& window) {
   const LongSymbol found = long_symbol(decoder, window.bits());
-  if (found.symbol < 0) return kInvalidCodeIndex << 8;
+  if (found.symbol < 0) return HuffmanEntry{kInvalidCodeIndex} << 32;
   window.skip(found.bits);
   window.fill();
   const int run = found.symbol >> 4;
   const bool has_value = (found.symbol & 15) != 0;
-  const int skipped = has_value ? run + 1 : run == 15 ? 16 : kPastLastIndex;
-  return static_cast<std::uint32_t>(found.value) << 16 | static_cast<std::uint32_t>(skipped) << 8;
+  const auto skipped = static_cast<HuffmanEntry>(has_value ? run + 1 : run == 15 ? 16 : kPastLastIndex);
+  return HuffmanEntry{has_value} << 40 | skipped << 32 |
+         HuffmanEntry{static_cast<std::uint32_t>(found.value) << 16} | skipped;
 }
 
-// Decodes one coefficient or a run of zeros. Returns false at the end of the block. Needs 31 valid bits in
-// the window; takes at most kLookupBits, or refills it.
-HWY_INLINE bool decode_coefficient(const HuffmanDecoder& decoder, BitWindow& window, std::uint32_t& offset,
-                                   Coefficient*& out) {
-  HuffmanEntry entry = decoder.entries[window.peek<kLookupBits>()];
-  if (HWY_LIKELY((entry & kEntryBits) != 0)) {
-    window.skip(static_cast<int>(entry & kEntryBits));
+// Decodes one or two coefficients or a run of zeros. Returns false at the end of the block. Needs 31 valid
+// bits in the window; takes at most kLookupBits, or refills it.
+HWY_INLINE bool decode_entry(const HuffmanDecoder& decoder, BitWindow& window, std::uint32_t& offset,
+                             Coefficient*& out, HuffmanEntry& entry) {
+  entry = decoder.entries[window.peek<kLookupBits>()];
+  if (HWY_LIKELY(bits_of(entry) != 0)) {
+    window.skip(bits_of(entry));
   } else if (HWY_LIKELY(entry != 0)) {
     const LongValue found = value_after(entry, window.bits());
     window.skip(found.bits);
     window.fill();
-    entry = static_cast<std::uint32_t>(found.value) << 16 | (entry & 0xFF00);
+    entry = (entry & 0xFFFF'FFFF'0000'FFFF) | HuffmanEntry{static_cast<std::uint32_t>(found.value) << 16};
   } else {
     entry = long_ac_entry(decoder, window);
   }
-  offset += entry >> 8 & 0xFF;
-  *out = (entry & 0xFFFF0000U) | offset;
-  out += entry >= 0x10000U ? 1 : 0;
-  offset |= (entry & kEntryEnds) << 1;
+  const auto upper = static_cast<std::uint32_t>(entry >> 32);
+  out[0] = static_cast<std::uint32_t>(entry) + offset;
+  out[1] = upper + offset;
+  out += upper >> 8 & 0xFF;
+  offset += upper & 0xFF;
   return offset < kBlockSamples - 1;
 }
 
@@ -167,16 +169,28 @@ HWY_INLINE bool decode_coefficient(const HuffmanDecoder& decoder, BitWindow& win
 // bits at each iteration. Refills unconditionally: whether the window runs short is hard to predict.
 HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& window, Coefficient* out) {
   std::uint32_t offset = 0;
+  HuffmanEntry entry;
   for (;;) {
-    if (!decode_coefficient(decoder, window, offset, out)) break;
-    if (!decode_coefficient(decoder, window, offset, out)) break;
+    if (!decode_entry(decoder, window, offset, out, entry)) break;
+    if (!decode_entry(decoder, window, offset, out, entry)) break;
     window.fill();
-    if (!decode_coefficient(decoder, window, offset, out)) break;
+    if (!decode_entry(decoder, window, offset, out, entry)) break;
   }
-  // No end-of-block code follows the 64th coefficient: bits that looked like one belong to the next block.
-  if (HWY_UNLIKELY(offset == (kPastLastIndex | (kBlockSamples - 1)))) window.back(decoder.end_bits);
-  const bool whole = offset == kBlockSamples - 1 || (offset >= kPastLastIndex && offset < kInvalidCodeIndex);
-  return whole ? out : nullptr;
+  constexpr std::uint32_t kLast = kBlockSamples - 1;
+  if (HWY_LIKELY(offset >= kPastLastIndex && offset < kPastLastIndex + kLast)) return out;
+  if (offset == kLast) return out;
+  // No end-of-block code follows the 64th coefficient: bits that looked like one belong to the next block,
+  if (offset == kPastLastIndex + kLast) {
+    window.back(decoder.end_bits);
+    return out;
+  }
+  // and so do bits that looked like another coefficient.
+  if (values_in(entry) == 2 && (out[-2] & 0xFF) == kLast) {
+    window.back(bits_of(entry));
+    window.skip(long_symbol(decoder, window.bits()).bits);
+    return out - 1;
+  }
+  return nullptr;
 }
 
 // Local variables keep the window in registers.

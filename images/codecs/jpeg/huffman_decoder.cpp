@@ -21,9 +21,12 @@ Symbol symbol_of(unsigned symbol, HuffmanKind kind) {
   return {run == 15 ? 16 : kPastLastIndex, 0};
 }
 
-HuffmanEntry entry_of(const Symbol& symbol, int value, int bits) {
-  return static_cast<std::uint32_t>(value) << 16 | static_cast<std::uint32_t>(symbol.skip) << 8 |
-         static_cast<std::uint32_t>(bits);
+// `upper`: bits 31..16.
+HuffmanEntry entry_of(const Symbol& symbol, int upper, int bits) {
+  const auto skip = static_cast<HuffmanEntry>(symbol.skip);
+  const HuffmanEntry values = symbol.size > 0 ? 1 : 0;
+  return values << 40 | skip << 32 | HuffmanEntry{static_cast<std::uint32_t>(upper) << 16} |
+         static_cast<HuffmanEntry>(bits) << 8 | skip;
 }
 
 // Fills all entries that begin with this code, for any value after it if both fit.
@@ -41,23 +44,27 @@ void fill_entries(std::uint32_t code, int length, const Symbol& symbol, HuffmanD
   }
 }
 
-// Where an end-of-block code follows a value and both fit, merges them into one entry.
-void add_ends(HuffmanDecoder& decoder) {
-  const auto is_end = [&](HuffmanEntry entry) {
-    return (entry >> 8 & 0xFF) == kPastLastIndex &&
-           (entry & kEntryBits) == static_cast<std::uint32_t>(decoder.end_bits);
-  };
-  const auto entries = decoder.entries;  // before merging
-  constexpr std::size_t kMask = (std::size_t{1} << kLookupBits) - 1;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    const HuffmanEntry entry = entries[i];
-    const std::uint32_t bits = entry & kEntryBits;
-    if (bits == 0 || entry < 0x10000U) continue;
-    // Bits that are not known yet read as zeros: the end-of-block code must not extend into them.
-    const HuffmanEntry next = entries[(i << bits) & kMask];
-    const std::uint32_t next_bits = next & kEntryBits;
-    if (!is_end(next) || bits + next_bits > kLookupBits) continue;
-    decoder.entries[i] = (entry & ~kEntryBits) | kEntryEnds | (bits + next_bits);
+// Adds to each AC entry with a value the second value and the end of the block that follow it, if they fit.
+void join_symbols(HuffmanDecoder& decoder) {
+  constexpr HuffmanEntry kSums = 0x0000'FFFF'0000'FF00;  // number of values, positions to advance, bits
+  const auto single = decoder.entries;
+  for (std::size_t i = 0; i < single.size(); ++i) {
+    HuffmanEntry& entry = decoder.entries[i];
+    if (bits_of(entry) == 0 || values_in(entry) == 0) continue;
+    // Bits past the index read as zeros: a symbol must not extend into them.
+    const auto next = [&] {
+      const HuffmanEntry found = single[(i << bits_of(entry)) % single.size()];
+      const int bits = bits_of(found);
+      return bits > 0 && bits_of(entry) + bits <= kLookupBits ? found : 0;
+    };
+    HuffmanEntry after = next();
+    if (values_in(after) == 1) {
+      entry += after & kSums;
+      entry |= HuffmanEntry{static_cast<std::uint16_t>(first_value_of(after))} << 48;
+      after = next();
+    }
+    const bool ends = (after >> 32 & 0xFF) == kPastLastIndex && bits_of(after) == decoder.end_bits;
+    if (ends) entry += after & kSums;
   }
 }
 
@@ -87,7 +94,7 @@ bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDe
     }
     decoder.ends[static_cast<std::size_t>(length)] = code << (kLongestCode - length);
   }
-  if (kind == HuffmanKind::ac) add_ends(decoder);
+  if (kind == HuffmanKind::ac) join_symbols(decoder);
   return true;
 }
 

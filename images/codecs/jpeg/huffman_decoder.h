@@ -8,24 +8,34 @@
 
 namespace imgpipe {
 
-// An entry of the lookup table, which is indexed by the next kLookupBits bits:
-//   bits 31..16  the value; 0 for an end of block and for 16 zeros
-//   bits 15..8   zigzag positions to advance; kPastLastIndex at the end of a block
-//   bit 6        an end-of-block code follows the value and is included
-//   bits 5..0    bits of code and value together; 0: more than kLookupBits, or not a code
-// If the code fits and its value does not, bits 5..0 are 0 and the value follows the code in the scan:
+// An entry of the lookup table, which is indexed by the next kLookupBits bits. It holds as many symbols as
+// are whole in these bits: one value, or of AC coefficients also two, and an end-of-block code after them.
+//   bits 63..48  the second value
+//   bits 47..40  number of values, 0 to 2
+//   bits 39..32  zigzag positions to advance by all symbols, plus kPastLastIndex if the block ends
+//   bits 31..16  the first value; 0 for an end of block and for 16 zeros
+//   bits 15..8   bits of all codes and values together; 0: more than kLookupBits, or not a code
+//   bits 7..0    zigzag positions to advance to the first value
+// If the code fits and its value does not, bits 15..8 are 0 and the value follows the code in the scan:
 //   bits 31..24  bits of the value, 1 to 15
 //   bits 23..16  bits of code and value together
-//   bits 15..8   as above
 // 0: no code of at most kLookupBits.
-using HuffmanEntry = std::uint32_t;
+using HuffmanEntry = std::uint64_t;
 
 inline constexpr int kLookupBits = 10;
-inline constexpr std::uint32_t kEntryBits = 0x3F;
-inline constexpr std::uint32_t kEntryEnds = 0x40;
 // Positions past the last coefficient: end of block; invalid code.
 inline constexpr int kPastLastIndex = 0x80, kInvalidCodeIndex = 0xC0;
 inline constexpr int kLongestCode = 16;
+
+[[nodiscard]] constexpr int bits_of(HuffmanEntry entry) {
+  return static_cast<int>(entry >> 8 & 0xFF);
+}
+[[nodiscard]] constexpr int first_value_of(HuffmanEntry entry) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(entry)) >> 16;
+}
+[[nodiscard]] constexpr int values_in(HuffmanEntry entry) {
+  return static_cast<int>(entry >> 40 & 0xFF);
+}
 
 struct HuffmanDecoder {
   std::array<HuffmanEntry, std::size_t{1} << kLookupBits> entries{};
