@@ -10,7 +10,7 @@
 namespace imgpipe {
 
 template <class T>
-requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T>
 class RawBuffer {
  public:
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
