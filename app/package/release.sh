@@ -51,14 +51,14 @@ awk -v head="## $version " 'index($0, "## ") == 1 { inside = index($0, head) == 
   >"$files/RELEASE_NOTES.md"
 git archive --prefix="imgpipe-$version/" "$tag" | gzip -9n >"$files/imgpipe-$version.tar.gz"
 
+echo "release: $version: tests ($tests)"
+eval "$tests" || fail "the tests failed"
+[ -z "$(git status --porcelain)" ] || fail "the tests changed files: $(git status --porcelain | head -3)"
+
 # nvcc's symbols hold a hash of the directory of the build.
 fixed=/tmp/imgpipe-release
 mkdir "$fixed" || fail "remove $fixed, unless another release is being made"
 trap 'rm -rf --one-file-system "$work" "$fixed"' EXIT
-
-echo "release: $version: tests ($tests)"
-eval "$tests" || fail "the tests failed"
-[ -z "$(git status --porcelain)" ] || fail "the tests changed files: $(git status --porcelain | head -3)"
 
 echo "release: $version: packages"
 git clone -q --branch "$tag" "$work/imgpipe" "$fixed/imgpipe" 2>"$work/log" || fail "$(tail -1 "$work/log")"
