@@ -135,11 +135,7 @@ HWY_INLINE HuffmanEntry long_ac_entry(const HuffmanDecoder& decoder, BitWindow& 
   if (found.symbol < 0) return HuffmanEntry{kInvalidCodeIndex} << 32;
   window.skip(found.bits);
   window.fill();
-  const int run = found.symbol >> 4;
-  const bool has_value = (found.symbol & 15) != 0;
-  const auto skipped = static_cast<HuffmanEntry>(has_value ? run + 1 : run == 15 ? 16 : kPastLastIndex);
-  return HuffmanEntry{has_value} << 40 | skipped << 32 |
-         HuffmanEntry{static_cast<std::uint32_t>(found.value) << 16} | skipped;
+  return entry_of(symbol_of(static_cast<unsigned>(found.symbol), HuffmanKind::ac), found.value, 0);
 }
 
 // Decodes one or two coefficients or a run of zeros. Returns false at the end of the block. Needs 31 valid
@@ -177,8 +173,7 @@ HWY_INLINE Coefficient* decode_ac(const HuffmanDecoder& decoder, BitWindow& wind
     if (!decode_entry(decoder, window, offset, out, entry)) break;
   }
   constexpr std::uint32_t kLast = kBlockSamples - 1;
-  if (HWY_LIKELY(offset >= kPastLastIndex && offset < kPastLastIndex + kLast)) return out;
-  if (offset == kLast) return out;
+  if (HWY_LIKELY(offset >= kPastLastIndex && offset < kPastLastIndex + kLast) || offset == kLast) return out;
   // No end-of-block code follows the 64th coefficient: bits that looked like one belong to the next block,
   if (offset == kPastLastIndex + kLast) {
     window.back(decoder.end_bits);

@@ -7,30 +7,8 @@ namespace {
 
 constexpr int kMaxDcSize = 15;  // libjpeg's limit
 
-struct Symbol {
-  int skip = 0;  // zigzag positions to advance
-  int size = 0;  // bits of the value that follows the code
-};
-
-Symbol symbol_of(unsigned symbol, HuffmanKind kind) {
-  if (kind == HuffmanKind::dc) return {0, static_cast<int>(symbol)};
-  const int run = static_cast<int>(symbol >> 4);
-  const int size = static_cast<int>(symbol & 15);
-  if (size > 0) return {run + 1, size};
-  // As in libjpeg, every other symbol without a value ends the block.
-  return {run == 15 ? 16 : kPastLastIndex, 0};
-}
-
-// `upper`: bits 31..16.
-HuffmanEntry entry_of(const Symbol& symbol, int upper, int bits) {
-  const auto skip = static_cast<HuffmanEntry>(symbol.skip);
-  const HuffmanEntry values = symbol.size > 0 ? 1 : 0;
-  return values << 40 | skip << 32 | HuffmanEntry{static_cast<std::uint32_t>(upper) << 16} |
-         static_cast<HuffmanEntry>(bits) << 8 | skip;
-}
-
 // Fills all entries that begin with this code, for any value after it if both fit.
-void fill_entries(std::uint32_t code, int length, const Symbol& symbol, HuffmanDecoder& decoder) {
+void fill_entries(std::uint32_t code, int length, const HuffmanSymbol& symbol, HuffmanDecoder& decoder) {
   const int bits = length + symbol.size;
   HuffmanEntry* out = decoder.entries.data() + (std::size_t{code} << (kLookupBits - length));
   if (bits > kLookupBits) {
@@ -86,7 +64,7 @@ bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDe
         static_cast<std::int32_t>(next) - static_cast<std::int32_t>(code);
     for (std::size_t i = 0; i < count; ++i, ++code, ++next) {
       if (kind == HuffmanKind::dc && codes.symbols[next] > kMaxDcSize) return false;
-      const Symbol symbol = symbol_of(codes.symbols[next], kind);
+      const HuffmanSymbol symbol = symbol_of(codes.symbols[next], kind);
       if (codes.symbols[next] == 0) decoder.end_bits = length;
       decoder.min_bits = std::min(decoder.min_bits, length + symbol.size);
       if (symbol.size > 0) decoder.min_value_bits = std::min(decoder.min_value_bits, length + symbol.size);

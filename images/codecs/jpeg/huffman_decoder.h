@@ -51,6 +51,28 @@ struct HuffmanDecoder {
 
 enum class HuffmanKind { dc, ac };
 
+struct HuffmanSymbol {
+  int skip = 0;  // zigzag positions to advance
+  int size = 0;  // bits of the value that follows the code
+};
+
+[[nodiscard]] constexpr HuffmanSymbol symbol_of(unsigned symbol, HuffmanKind kind) {
+  if (kind == HuffmanKind::dc) return {0, static_cast<int>(symbol)};
+  const int run = static_cast<int>(symbol >> 4);
+  const int size = static_cast<int>(symbol & 15);
+  if (size > 0) return {run + 1, size};
+  // As in libjpeg, every other symbol without a value ends the block.
+  return {run == 15 ? 16 : kPastLastIndex, 0};
+}
+
+// `upper`: bits 31..16; `bits`: bits 15..8.
+[[nodiscard]] constexpr HuffmanEntry entry_of(const HuffmanSymbol& symbol, int upper, int bits) {
+  const auto skip = static_cast<HuffmanEntry>(symbol.skip);
+  const HuffmanEntry values = symbol.size > 0 ? 1 : 0;
+  return values << 40 | skip << 32 | HuffmanEntry{static_cast<std::uint32_t>(upper) << 16} |
+         static_cast<HuffmanEntry>(bits) << 8 | skip;
+}
+
 // Makes the tables (T.81, annex C and F.2.2). Returns false for codes that libjpeg refuses.
 [[nodiscard]] bool make_huffman_decoder(const HuffmanCodes& codes, HuffmanKind kind, HuffmanDecoder& decoder);
 
