@@ -87,7 +87,7 @@ struct Stage {
   bool (*sums_planes)(const Parameters&) = nullptr;
 
   // Whether the CPU's kernels for integers also accept interleaved RGB without alpha. nullptr: false.
-  bool (*rgb_on_cpu)(const Parameters&) = nullptr;
+  bool (*rgb_on_cpu)(const FrameType& in, const Parameters&) = nullptr;
 
   // Returns why the values are invalid together; empty: they are valid. nullptr: always valid.
   std::string_view (*problem)(const Parameters&) = nullptr;

@@ -57,6 +57,8 @@ struct Band {
   std::int64_t first = 0, end = 0;
   std::int64_t in_top = 0;
   std::int64_t out_top = 0;
+  // Whether the output rows may bypass the caches, because they leave them before they are read.
+  bool bypasses_caches = false;
 };
 
 }  // namespace imgpipe

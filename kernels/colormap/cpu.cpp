@@ -25,7 +25,7 @@ void look_up_colors(const T* in, std::int64_t width, const Sample8* table, Sampl
       look_up_colors<Sample8>(indexes, count, table, {out[0] + first, out[1] + first, out[2] + first});
     }
   } else {
-    for (int c = 0; c < 3; ++c) look_up_row(in, width, table + std::ptrdiff_t{c} * kBins, out[c]);
+    for (int c = 0; c < 3; ++c) look_up_row(in, width, false, table + std::ptrdiff_t{c} * kBins, out[c]);
   }
 }
 

@@ -16,23 +16,19 @@ namespace {
 
 // ---- from 8 bits to 8 -----------------------------------------------------------------------------------
 
-// Returns (d factor + round) >> 16. The lower half's carry is the top bit of a rounding average.
-HWY_INLINE V16 stretched_distance(V16 distance, const ByteStretchFactor& factor) {
-  const D16 d;
-  const V16 fraction = hn::Set(d, factor.fraction);
-  const V16 low = hn::Mul(distance, fraction);
-  const V16 carry =
-      hn::ShiftRight<15>(hn::AverageRound(low, hn::Set(d, static_cast<std::uint16_t>(factor.round - 1))));
-  const V16 whole = hn::Add(hn::Mul(distance, hn::Set(d, factor.whole)), hn::MulHigh(distance, fraction));
-  return hn::Add(whole, carry);
-}
-
 HWY_INLINE V8 stretched_vector(V8 v, const ByteStretchFactor& factor) {
-  const D8 d;
-  const V8 distance = hn::Min(hn::SaturatedSub(v, hn::Set(d, factor.lo)), hn::Set(d, factor.span));
-  const V16 even = stretched_distance(Pairs<Sample8>::even(distance), factor);
-  const V16 odd = stretched_distance(Pairs<Sample8>::odd(distance), factor);
-  return Pairs<Sample8>::joined(even, odd);
+  const D8 d8;
+  const D16 d;
+  const V16 odd_bytes = hn::Set(d, 0xFF00);
+  const auto stretched = [&](V16 e) HWY_ATTR {  // a byte of output above a byte of fraction
+    const V16 product = hn::Add(e, hn::MulHigh(e, hn::Set(d, factor.fraction)));
+    return hn::Add(product, hn::Set(d, factor.round));
+  };
+  const V8 distance = hn::Min(hn::SaturatedSub(v, hn::Set(d8, factor.lo)), hn::Set(d8, factor.span));
+  const V16 pairs = hn::BitCast(d, distance);
+  const V16 even = stretched(hn::ShiftLeftSame(pairs, 8 + factor.shift));
+  const V16 odd = stretched(hn::ShiftLeftSame(hn::And(pairs, odd_bytes), factor.shift));
+  return hn::BitCast(d8, hn::Or(hn::ShiftRight<8>(even), hn::And(odd, odd_bytes)));
 }
 
 // ---- with 16-bit input or output -------------------------------------------------------------------------
@@ -78,8 +74,13 @@ void stretch_plane(const StageCall<Host>& call, const Band& band, std::size_t i,
     const ByteStretchFactor factor = byte_stretch_factor(range.lo, range.hi);
     map_plane<From, To>(call, band, i, [factor](V8 v) HWY_ATTR { return stretched_vector(v, factor); });
   } else {
-    const WideStretchFactor factor = wide_stretch_factor<To>(range.lo, range.hi);
-    map_plane<From, To>(call, band, i, [factor](V16 v) HWY_ATTR { return stretched_vector<To>(v, factor); });
+    // Captured as numbers, so that the loop keeps them in registers: stores of samples may alias a structure.
+    const WideStretchFactor f = wide_stretch_factor<To>(range.lo, range.hi);
+    map_plane<From, To>(call, band, i,
+                        [lo = f.lo, span = f.span, shift = f.shift, upper = f.upper, lower = f.lower,
+                         rest = f.rest](V16 v) HWY_ATTR {
+                          return stretched_vector<To>(v, {lo, span, shift, upper, lower, rest});
+                        });
   }
 }
 

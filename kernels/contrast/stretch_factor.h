@@ -1,51 +1,74 @@
-// The stretch as a product that fits vectors of 16-bit lanes, for the host. With d = min(max(v - lo, 0),
-// span) and white W, the result is floor(W d / span + 1/2).
-//
-// That sum is at least 1 / (2 span) below the next integer, so an excess of less than that is harmless. Let n
-// be the number of fractional bits of the factor, q = W 2^n / span, and rest / span the fraction of q. The
-// result is (d factor + round) >> n with
-//
-//   factor = q rounded up     round = 2^(n-1)           too much by at most span - rest, times 2^-n
-//   factor = q rounded down   round = 2^(n-1) + rest    too much by at most rest, times 2^-n
-//
-// One of the two is below 2^(n-1) / span, because the lesser is at most span / 2, and span^2 < 2^n.
+// The stretch as products of 16-bit lanes, for the host. With d = min(max(v - lo, 0), span) and white W, the
+// result is floor(W d / span + 1/2).
 #pragma once
 
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "kernels/shared/stretch.h"
 
 namespace imgpipe {
 
-// From 8 bits to 8, n = 16: a factor of at most 24 bits.
+// From 8 bits to 8: the factor 255 / span = 2^shift (1 + f), f < 1. With e = d 2^(8 + shift), which has 16
+// bits, and the parts of 2^16 in `fraction` and of 2^8 in `round`, the result is
+//
+//   (e + floor(e fraction / 2^16) + round) >> 8
 struct ByteStretchFactor {
   Sample8 lo;
   Sample8 span;
-  std::uint16_t whole;     // factor / 2^16
-  std::uint16_t fraction;  // factor mod 2^16
-  std::uint16_t round;
+  int shift;
+  std::uint16_t fraction, round;
 };
+
+// Returns the least fraction from that of 255 / span - 3 / 2^16 on, and the least rounding, that are correct
+// for all distances 0..Span. It is a search, as neither the rounded fraction nor 1/2 is correct for all
+// spans.
+template <int Span>
+consteval std::pair<std::uint16_t, std::uint16_t> byte_stretch_parts() {
+  constexpr int kShift = std::bit_width(255U / Span) - 1;
+  constexpr int kFraction = 65536 * 255 / (Span << kShift) - 65536;
+  for (int fraction = kFraction > 3 ? kFraction - 3 : 0; fraction <= kFraction + 4; ++fraction) {
+    int least = 0, most = 255;
+    for (int d = 0; d <= Span; ++d) {
+      const int e = d << (8 + kShift);
+      const int product = e + static_cast<int>(std::int64_t{e} * fraction >> 16);
+      const int result = (2 * 255 * d + Span) / (2 * Span);
+      least = least > 256 * result - product ? least : 256 * result - product;
+      most = most < 256 * result + 255 - product ? most : 256 * result + 255 - product;
+    }
+    if (least <= most) return {static_cast<std::uint16_t>(fraction), static_cast<std::uint16_t>(least)};
+  }
+  throw "no such fraction";  // does not compile
+}
+
+template <std::size_t... I>
+consteval auto all_byte_stretch_parts(std::index_sequence<I...>) {
+  return std::array{byte_stretch_parts<static_cast<int>(I) + 1>()...};
+}
+inline constexpr auto kByteStretchParts = all_byte_stretch_parts(std::make_index_sequence<255>());
 
 // Requires hi > lo.
 constexpr ByteStretchFactor byte_stretch_factor(int lo, int hi) {
-  const auto span = static_cast<std::uint32_t>(hi - lo);
-  std::uint32_t factor = 255U * 65536U / span;
-  const std::uint32_t rest = 255U * 65536U % span;
-  std::uint32_t round = 32768;
-  if (rest != 0 && (span - rest) * span < 32768) {
-    ++factor;
-  } else {
-    round += rest;
-  }
-  return {static_cast<Sample8>(lo), static_cast<Sample8>(span), static_cast<std::uint16_t>(factor >> 16),
-          static_cast<std::uint16_t>(factor), static_cast<std::uint16_t>(round)};
+  const int span = hi - lo;
+  const auto [fraction, round] = kByteStretchParts[static_cast<std::size_t>(span) - 1];
+  const int shift = std::bit_width(255U / static_cast<unsigned>(span)) - 1;
+  return {static_cast<Sample8>(lo), static_cast<Sample8>(span), shift, fraction, round};
 }
 
-// For 16-bit input or output, n = 32. Distances and span are shifted up until span has 16 bits, so that the
-// factor is below 2: 1 and a fraction for 16-bit output, a fraction for 8-bit output. Errors are then at most
-// the shifted span - rest, or rest. One of the two is still below 2^31 / span: the lesser is at most half the
-// shifted span, and that times span is below 2^31.
+// For 16-bit input or output. Let q = W 2^32 / span, and rest / span its fraction. As W d / span + 1/2 is at
+// least 1 / (2 span) below the next integer, an excess of less than that is harmless. The result is
+// (d factor + round) >> 32 with
+//
+//   factor = q rounded up     round = 2^31           too much by at most span - rest, times 2^-32
+//   factor = q rounded down   round = 2^31 + rest    too much by at most rest, times 2^-32
+//
+// Distances and span are shifted up until span has 16 bits, so that the factor is below 2: 1 and a fraction
+// for 16-bit output, a fraction for 8-bit output. Errors are then at most the shifted span - rest, or rest.
+// One of the two is below 2^31 / span: the lesser is at most half the shifted span, and that times span is
+// below 2^31.
 struct WideStretchFactor {
   Sample16 lo;
   Sample16 span;

@@ -24,9 +24,9 @@ void flip_rows(const StageCall<Host>& call, const Band& band) {
       std::byte* const to = out.row(y - band.out_top);
       if (vertical) {
         const std::byte* const from = in.row(mirrored(y, call.in.type.height) - band.in_top);
-        std::memcpy(to, from, static_cast<std::size_t>(out.row_bytes()));
+        copy_row(from, out.row_bytes(), band.bypasses_caches, to);
       } else {
-        reverse_row(in.row(y - band.in_top), in.width, pixel_bytes(in), to);
+        reverse_row(in.row(y - band.in_top), in.width, pixel_bytes(in), band.bypasses_caches, to);
       }
     }
   }

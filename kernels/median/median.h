@@ -16,7 +16,7 @@ struct MedianParameters {
 };
 
 // Whether median_cpu() also accepts interleaved RGB: the windows that exchanges sort.
-[[nodiscard]] constexpr bool median_rgb_on_cpu(const Parameters& parameters) {
+[[nodiscard]] constexpr bool median_rgb_on_cpu(const FrameType& /*in*/, const Parameters& parameters) {
   return MedianParameters(parameters).radius <= 2;
 }
 // The window's rows, limited to the image.

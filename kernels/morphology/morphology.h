@@ -27,7 +27,7 @@ enum class TopHat : std::uint8_t { white, black };
 // Whether erode_cpu() and dilate_cpu() also accept interleaved RGB. 3001x2003, one thread of an EPYC (Zen 4),
 // 2026-11-27, RGB and planes with split* and merge*, least of 6 runs: radius 63 17.1 and 22.7 ms (16 bits
 // 30.1 and 54.7), 127 47.5 and 40.2 (95 and 81).
-[[nodiscard]] constexpr bool morphology_rgb_on_cpu(const Parameters& parameters) {
+[[nodiscard]] constexpr bool morphology_rgb_on_cpu(const FrameType& /*in*/, const Parameters& parameters) {
   return window_radius(parameters) <= 63;
 }
 

@@ -8,6 +8,9 @@
 //   nearest   selects pixels; a row with the same source row as the one above is copied from it.
 //
 // Halving both sides is the same for linear and area, and fully vectorised.
+//
+// linear, nearest and halving accept interleaved RGB: a sample's neighbours are then `Step` = 3 samples
+// apart.
 #include <algorithm>
 
 #include "kernels/resize/host_plane.h"
@@ -28,6 +31,23 @@ namespace {
 constexpr std::int64_t kAreaChunk = 4096;  // input columns; their sums take 16 KiB
 // Rows that are summed before they are weighted: few enough for 16-bit sums and for the prefetcher.
 constexpr std::int64_t kRowGroup = 16;
+
+constexpr std::int64_t kBlockBytes = 16;
+constexpr std::int64_t kBlocks = HWY_MAX_BYTES >= 32 && !HWY_HAVE_SCALABLE ? 2 : 1;  // in a vector
+// Vectors of kBlocks blocks.
+template <class T>
+using BlockLanes = hn::CappedTag<T, kBlocks * kBlockBytes / sizeof(T)>;
+using BlockBytes = BlockLanes<std::uint8_t>;
+
+// Loads 16 bytes for each block of a vector; the second ones for the second block, if a vector has one.
+template <class T>
+HWY_INLINE hn::Vec<BlockBytes> load_blocks(const T* first, [[maybe_unused]] const T* second) {
+  const hn::CappedTag<std::uint8_t, kBlockBytes> d;
+  const auto load = [d](const T* from)
+                        HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(from)); };
+  if constexpr (kBlocks == 1) return load(first);
+  if constexpr (kBlocks == 2) return hn::Combine(BlockBytes(), load(second), load(first));
+}
 
 // ---- linear -----------------------------------------------------------------------------------------
 
@@ -72,20 +92,21 @@ HWY_INLINE V32 blend_vector(V32 first, V32 second, int share) {
   return hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)));
 }
 
-// Blends columns first..end-1 of the output, in every row that needs them.
+// Blends samples first..end-1 of the output's rows, in every row that needs them.
 //
-// A block's pixels are computed together. A part of them, all, a half or a quarter, finds its neighbours in
+// A block's samples are computed together. A part of them, all, a half or a quarter, finds its neighbours in
 // the 16 bytes from its first left neighbour on: each part is a load, and a shuffle that leaves zeros for the
 // others.
-template <class T>
+template <class T, int Step>
 class LinearColumns {
  public:
   using Value = typename Pairs<T>::Sum;  // times kLinearOne
-  // Columns; what is kept of them, and two rows of their values, take 17 to 24 KiB.
+  // Samples; what is kept of them, and two rows of their values, take 17 to 24 KiB.
   static constexpr auto kChunk = static_cast<std::int64_t>(4096 / sizeof(Value));
 
-  LinearColumns(const AxisTable& table, std::int64_t width, std::int64_t first, std::int64_t end)
-      : table_(table), last_(width - 1), first_(first), end_(end) {
+  // `samples`: in a row of the input.
+  LinearColumns(const AxisTable& table, std::int64_t samples, std::int64_t first, std::int64_t end)
+      : table_(table), samples_(samples), first_(first), end_(end) {
     for (int parts = 1; parts <= kMaxParts && end - first_ - columns_ > kSpare; parts *= 2) prepare(parts);
   }
 
@@ -94,22 +115,19 @@ class LinearColumns {
     if (parts_ == 2) blend_blocks<2>(row, to);
     if (parts_ == 4) blend_blocks<4>(row, to);
     std::int64_t end = end_;
-    for (; end > first_ + columns_ && table_.source[end - 1] == last_; --end)  // has no right neighbour
-      to[end - 1 - first_] = blended(row[last_], 0, 0);
+    for (; end > first_ + columns_ && source(end - 1) + Step >= samples_; --end)  // has no right neighbour
+      to[end - 1 - first_] = blended(row[source(end - 1)], 0, 0);
     for (std::int64_t x = first_ + columns_; x < end; ++x) {
-      const T* at = row + table_.source[x];
-      to[x - first_] = blended(at[0], at[1], table_.share[x]);
+      const T* at = row + source(x);
+      to[x - first_] = blended(at[0], at[Step], table_.share[x / Step]);
     }
   }
 
  private:
-  static constexpr std::int64_t kBlockBytes = 16;
   static constexpr std::int64_t kBlock = kBlockBytes / sizeof(Value), kSamples = kBlockBytes / sizeof(T);
   static constexpr int kMaxParts = 4;
-  static constexpr std::int64_t kSpare = 2 * kBlock;  // too few columns for another attempt
-  static constexpr std::int64_t kBlocks = HWY_MAX_BYTES >= 32 && !HWY_HAVE_SCALABLE ? 2 : 1;  // in a vector
-  using Lanes = hn::CappedTag<Value, kBlocks * kBlock>;
-  using Bytes = hn::Repartition<std::uint8_t, Lanes>;
+  static constexpr std::int64_t kSpare = 2 * kBlock;  // too few samples for another attempt
+  using Lanes = BlockLanes<Value>;
 
   // A lane of shuffle indices that yields zero, and the indices of sample i in a lane, which are followed by
   // zeros.
@@ -119,8 +137,13 @@ class LinearColumns {
     constexpr Value kBytes = kLargest<T>;
     return static_cast<Value>((kNothing & ~kBytes) | (kIsWide<T> ? at | (at + 1) << 8 : at));
   }
-  // Added to indices, selects the next sample.
-  static constexpr Value kNext = kIsWide<T> ? 0x0202 : 1;
+  // Added to indices, selects the right neighbours.
+  static constexpr Value kNext = Step * (kIsWide<T> ? 0x0202 : 1);
+
+  // The sample to the left of a sample of the output.
+  [[nodiscard]] std::int64_t source(std::int64_t x) const {
+    return std::int64_t{table_.source[x / Step]} * Step + x % Step;
+  }
 
   // Returns the value between two columns; the added term may wrap.
   static Value blended(std::uint32_t left, std::uint32_t right, std::int32_t share) {
@@ -138,32 +161,24 @@ class LinearColumns {
     const std::int64_t part = kBlock / parts_;
     std::int32_t* load = loads_;
     for (columns_ = 0; columns_ + kBlock <= end_ - first_; columns_ += kBlock) {
-      const std::int32_t* const source = table_.source + first_ + columns_;
-      for (std::int64_t i = 0; i < kBlock; i += part) {
-        if (source[i] + kSamples > last_ + 1 || source[i + part - 1] - source[i] > kSamples - 2) return;
-        *load++ = source[i];
-        for (std::int64_t j = i; j < i + part; ++j)
-          selectors_[columns_ + j] = selector(source[j] - source[i]);
+      std::int64_t sources[kBlock];
+      for (std::int64_t i = 0; i < kBlock; ++i) {
+        sources[i] = source(first_ + columns_ + i);
+        shares_[columns_ + i] = static_cast<Value>(table_.share[(first_ + columns_ + i) / Step]);
       }
-      for (std::int64_t i = 0; i < kBlock; ++i)
-        shares_[columns_ + i] = static_cast<Value>(table_.share[first_ + columns_ + i]);
+      for (std::int64_t i = 0; i < kBlock; i += part) {
+        const auto [least, most] = std::minmax_element(sources + i, sources + i + part);
+        if (*least + kSamples > samples_ || *most - *least >= kSamples - Step) return;
+        *load++ = static_cast<std::int32_t>(*least);
+        for (std::int64_t j = i; j < i + part; ++j) selectors_[columns_ + j] = selector(sources[j] - *least);
+      }
     }
-  }
-
-  // Loads 16 bytes for each block of a vector.
-  template <int Parts>
-  static HWY_INLINE hn::Vec<Bytes> load_blocks(const T* row, const std::int32_t* loads) {
-    const hn::CappedTag<std::uint8_t, kBlockBytes> d;
-    const auto load = [&](std::int32_t x)
-                          HWY_ATTR { return hn::LoadU(d, reinterpret_cast<const std::uint8_t*>(row + x)); };
-    if constexpr (kBlocks == 1) return load(*loads);
-    if constexpr (kBlocks == 2) return hn::Combine(Bytes(), load(loads[Parts]), load(*loads));
   }
 
   template <int Parts>
   HWY_NOINLINE void blend_blocks(const T* row, Value* to) const {
     const Lanes d;
-    const Bytes bytes;
+    const BlockBytes bytes;
     HWY_ALIGN Value others[Parts][kBlock];
     for (int part = 0; part < Parts; ++part) {
       for (std::int64_t i = 0; i < kBlock; ++i) others[part][i] = i * Parts / kBlock == part ? 0 : kNothing;
@@ -173,7 +188,7 @@ class LinearColumns {
       const auto indices = hn::LoadU(d, selectors_ + x);
       auto left = hn::Zero(d), right = hn::Zero(d);
       for (int part = 0; part < Parts; ++part) {
-        const auto samples = load_blocks<Parts>(row, loads + part);
+        const auto samples = load_blocks(row + loads[part], row + loads[(kBlocks - 1) * Parts + part]);
         auto these = indices;
         if constexpr (Parts > 1) these = hn::Or(indices, hn::LoadDup128(d, others[part]));
         const auto chosen = [&](hn::Vec<Lanes> from) HWY_ATTR {
@@ -188,29 +203,32 @@ class LinearColumns {
   }
 
   AxisTable table_;
-  std::int64_t last_, first_, end_;
+  std::int64_t samples_, first_, end_;
   int parts_ = 0;
-  std::int64_t columns_ = 0;  // that blocks compute
+  std::int64_t columns_ = 0;  // samples that blocks compute
   std::int32_t loads_[kMaxParts * kChunk / kBlock];
   Value selectors_[kChunk], shares_[kChunk];
 };
 
-template <class T>
+template <class T, int Step>
 struct Linear {
   using D = typename Pairs<T>::D;
-  using Columns = LinearColumns<T>;
+  using Columns = LinearColumns<T, Step>;
   using Value = typename Columns::Value;
 
-  static void blend_rows(const Value* first, const Value* second, int share, std::int64_t count, T* to) {
+  static void blend_rows(const Value* first, const Value* second, int share, std::int64_t count,
+                         bool bypasses, T* to) {
     const D d;
-    const std::int64_t lanes = lanes_of(d);
-    std::int64_t x = 0;
-    for (; x + lanes <= count; x += lanes)
-      store_as(d, blend_vector(hn::LoadU(d, first + x), hn::LoadU(d, second + x), share), to + x);
-    for (; x < count; ++x) {
-      to[x] = linear_rounded<T>(static_cast<LinearSum<T>>(kLinearOne<T> - share) * first[x] +
-                                static_cast<LinearSum<T>>(share) * second[x]);
-    }
+    const auto vector = [&](std::int64_t x, const auto& store) HWY_ATTR {
+      const auto v = blend_vector(hn::LoadU(d, first + x), hn::LoadU(d, second + x), share);
+      store_as(d, v, to + x, store);
+    };
+    for_stored_row<1>(to, count, lanes_of(d), bypasses, vector, [&] {
+      for (std::int64_t x = 0; x < count; ++x) {
+        to[x] = linear_rounded<T>(static_cast<LinearSum<T>>(kLinearOne<T> - share) * first[x] +
+                                  static_cast<LinearSum<T>>(share) * second[x]);
+      }
+    });
   }
 
   // Two input rows, blended horizontally on demand.
@@ -231,16 +249,17 @@ struct Linear {
   };
 
   static void plane(const ResizePlane<T>& plane) {
-    for (std::int64_t first = 0; first < plane.out.width; first += Columns::kChunk) {
-      const std::int64_t end = std::min(plane.out.width, first + Columns::kChunk);
-      const Columns columns(plane.tables.across, plane.in.width, first, end);
+    const std::int64_t samples = plane.out.row_samples();
+    for (std::int64_t first = 0; first < samples; first += Columns::kChunk) {
+      const std::int64_t end = std::min(samples, first + Columns::kChunk);
+      const Columns columns(plane.tables.across, plane.in.row_samples(), first, end);
       BlendedRows rows;
       for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
         const std::int64_t source = plane.tables.down.source[y];
         const int share = plane.tables.down.share[y];
         const Value* upper = rows.row(plane, columns, source);
         const Value* lower = share > 0 ? rows.row(plane, columns, source + 1) : upper;
-        blend_rows(upper, lower, share, end - first, plane.to(y) + first);
+        blend_rows(upper, lower, share, end - first, plane.band.bypasses_caches, plane.to(y) + first);
       }
     }
   }
@@ -270,10 +289,55 @@ void halve_row(const T* upper, const T* lower, std::int64_t width, T* to) {
   }
 }
 
+// Halves a row of interleaved pixels. Each block joins the samples of two pixels, or of one of 16 bits, with
+// those of the next pixel: 12 bytes give the sums for 6 bytes of output.
 template <class T>
+void halve_rgb_row(const T* upper, const T* lower, std::int64_t width, T* to) {
+  constexpr std::int64_t kSums = 6 / sizeof(T), kStored = 8 / sizeof(T), kLoaded = kBlockBytes / sizeof(T);
+  constexpr std::int64_t kSecond = kBlocks - 1;
+  using Sum = typename Pairs<T>::Sum;
+  const BlockLanes<Sum> d;
+  HWY_ALIGN std::uint8_t pairs[kBlockBytes] = {};
+  for (std::size_t i = 0; i < kSums; ++i) {
+    const std::size_t left = (i / 3 * 6 + i % 3) * sizeof(T);
+    for (std::size_t k = 0; k < sizeof(T); ++k) {
+      pairs[2 * i * sizeof(T) + k] = static_cast<std::uint8_t>(left + k);
+      pairs[(2 * i + 1) * sizeof(T) + k] = static_cast<std::uint8_t>(left + 3 * sizeof(T) + k);
+    }
+  }
+  const auto joined = hn::LoadDup128(BlockBytes(), pairs);
+  const auto pair_sums = [&](const T* at) HWY_ATTR {
+    const auto both = hn::BitCast(d, hn::TableLookupBytes(load_blocks(at, at + kSecond * 2 * kSums), joined));
+    return hn::Add(hn::And(both, hn::Set(d, Sum{kLargest<T>})), hn::ShiftRight<8 * sizeof(T)>(both));
+  };
+  const std::int64_t samples = 3 * width;
+  std::int64_t x = 0;
+  for (; x + kSecond * kSums + kStored <= samples && 2 * (x + kSecond * kSums) + kLoaded <= 2 * samples;
+       x += kBlocks * kSums) {
+    const auto sum = hn::Add(hn::Add(pair_sums(upper + 2 * x), pair_sums(lower + 2 * x)), hn::Set(d, 2));
+    HWY_ALIGN T made[kBlocks * kStored];
+    store_as(d, hn::ShiftRight<2>(sum), made);
+    for (std::int64_t i = 0; i < kBlocks; ++i)
+      std::memcpy(to + x + i * kSums, made + i * kStored, kStored * sizeof(T));
+  }
+  for (; x < samples; ++x) {
+    const std::int64_t left = x / 3 * 6 + x % 3;
+    const int sum = upper[left] + upper[left + 3] + lower[left] + lower[left + 3];
+    to[x] = static_cast<T>((sum + 2) / 4);
+  }
+}
+
+template <class T, int Step>
 void halve_plane(const ResizePlane<T>& plane) {
-  for (std::int64_t y = plane.band.first; y < plane.band.end; ++y)
-    halve_row(plane.from(2 * y), plane.from(2 * y + 1), plane.out.width, plane.to(y));
+  for (std::int64_t y = plane.band.first; y < plane.band.end; ++y) {
+    const T* const upper = plane.from(2 * y);
+    const T* const lower = plane.from(2 * y + 1);
+    if constexpr (Step == 3) {
+      halve_rgb_row(upper, lower, plane.out.width, plane.to(y));
+    } else {
+      halve_row(upper, lower, plane.out.width, plane.to(y));
+    }
+  }
 }
 
 // ---- area -------------------------------------------------------------------------------------------
@@ -353,11 +417,27 @@ void area_plane(const ResizePlane<T>& plane) {
   }
 }
 
+template <class T, int Step>
+void resize_plane(const ResizePlane<T>& plane, ResizeMethod method, bool halves) {
+  if (method == ResizeMethod::nearest) {
+    nearest_plane(plane);
+  } else if (halves) {
+    halve_plane<T, Step>(plane);
+  } else if (method == ResizeMethod::linear) {
+    Linear<T, Step>::plane(plane);
+  } else if (fits_column_sums(plane)) {
+    area_plane(plane);
+  } else {
+    huge_area_plane(plane);
+  }
+}
+
 template <class T>
 void resize_planes(const StageCall<Host>& call, const Band& band) {
   const FrameType& in = call.in.type;
   const FrameType& out = call.out.type;
   const ResizeMethod method = ResizeParameters(call.parameters).method;
+  const bool halves = in.width == 2 * out.width && in.height == 2 * out.height;
   const int planes = in.layout == Layout::interleaved ? 1 : out.channels();
   for (int c = 0; c < planes; ++c) {
     const std::size_t number = plane_of_channel(out, c);
@@ -367,17 +447,8 @@ void resize_planes(const StageCall<Host>& call, const Band& band) {
                                resize_tables(call.table.as<std::int32_t>(), out.width, out.height),
                                area_units({in.width, out.width}),
                                area_units({in.height, out.height})};
-    if (method == ResizeMethod::nearest) {
-      nearest_plane(plane);
-    } else if (in.width == 2 * out.width && in.height == 2 * out.height) {
-      halve_plane(plane);
-    } else if (method == ResizeMethod::linear) {
-      Linear<T>::plane(plane);
-    } else if (fits_column_sums(plane)) {
-      area_plane(plane);
-    } else {
-      huge_area_plane(plane);
-    }
+    plane.in.channels == kMaxStep ? resize_plane<T, kMaxStep>(plane, method, halves)
+                                  : resize_plane<T, 1>(plane, method, halves);
   }
 }
 

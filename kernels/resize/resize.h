@@ -105,9 +105,7 @@ struct ResizeParameters {
 [[nodiscard]] Resampling resampling_of(const FrameType& in, const Parameters& parameters);
 [[nodiscard]] std::string_view resize_infer(const FrameType& in, const Parameters&, FrameType& out);
 // Whether resize_cpu() also accepts interleaved RGB.
-[[nodiscard]] constexpr bool resize_rgb_on_cpu(const Parameters& parameters) {
-  return ResizeParameters(parameters).method == ResizeMethod::nearest;
-}
+[[nodiscard]] bool resize_rgb_on_cpu(const FrameType& in, const Parameters& parameters);
 // The source rows of the output's rows; for nearest, one or two more.
 [[nodiscard]] RowRange resize_needs(const FrameType& in, const Parameters& parameters, RowRange out);
 

@@ -215,6 +215,15 @@ Resampling resampling_of(const FrameType& in, const Parameters& parameters) {
           given.rule};
 }
 
+bool resize_rgb_on_cpu(const FrameType& in, const Parameters& parameters) {
+  const ResizeMethod method = ResizeParameters(parameters).method;
+  if (method == ResizeMethod::nearest) return true;
+  const FrameType out = resize_output(in, parameters);
+  const bool halves = in.width == 2 * out.width && in.height == 2 * out.height;
+  return (method == ResizeMethod::linear || (method == ResizeMethod::area && halves)) &&
+         as_one_plane(in).width <= kMaxSide;
+}
+
 std::string_view resize_infer(const FrameType& in, const Parameters& parameters, FrameType& out) {
   out = resize_output(in, parameters);
   // No kernel reads floats and writes u16, so the planner refuses floats and names the depths.

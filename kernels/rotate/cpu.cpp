@@ -26,6 +26,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::int64_t kGroupRows = 64;  // of the output, processed together
+constexpr std::int64_t kRowsAhead = 32;  // of the input
 
 // A plane of a call that turns by 90 or 270 degrees; row numbers refer to the whole image.
 struct TurnedPlane {
@@ -119,6 +120,16 @@ HWY_INLINE void turn_tile_of_three(const TurnedPlane& plane, std::int64_t x, std
   }
 }
 
+// Prefetches bytes left..left+count-1 of the input rows of columns first..end-1 of the output.
+HWY_INLINE void prefetch_rows(const TurnedPlane& plane, std::int64_t first, std::int64_t end,
+                              std::int64_t left, std::int64_t count) {
+  for (std::int64_t x = first; x < end; ++x) {
+    const std::byte* const from = plane.from(plane.row(x)) + left;
+    for (std::int64_t at = 0; at < count; at += kLineBytes) hwy::Prefetch(from + at);
+    hwy::Prefetch(from + count - 1);
+  }
+}
+
 // Calls tile(x, y) for tiles of Size x Size pixels. The last tiles of a row and of the band overlap others.
 template <int Size, int Bytes, class Tile>
 HWY_INLINE void turn_by_tiles(const TurnedPlane& plane, const Tile& tile) {
@@ -130,7 +141,9 @@ HWY_INLINE void turn_by_tiles(const TurnedPlane& plane, const Tile& tile) {
   }
   for (std::int64_t top = band.first; top < band.end; top += kGroupRows) {
     const std::int64_t end = std::min(band.end, top + kGroupRows);
+    const std::int64_t left = std::min(plane.column(top), plane.column(end - 1)) * Bytes;
     for (std::int64_t x = 0; x < width; x += Size) {
+      prefetch_rows(plane, x + kRowsAhead, std::min(width, x + kRowsAhead + Size), left, (end - top) * Bytes);
       for (std::int64_t y = top; y < end; y += Size)
         tile(std::min(x, width - Size), std::min(y, band.end - Size));
     }
@@ -180,7 +193,7 @@ void rotate_rows(const StageCall<Host>& call, const Band& band) {
       continue;
     }
     for (std::int64_t y = band.first; y < band.end; ++y)
-      reverse_row(in.row(type.height - 1 - y - band.in_top), in.width, pixel_bytes(in),
+      reverse_row(in.row(type.height - 1 - y - band.in_top), in.width, pixel_bytes(in), band.bypasses_caches,
                   out.row(y - band.out_top));
   }
 }

@@ -18,10 +18,6 @@ namespace imgpipe {
 namespace HWY_NAMESPACE {
 namespace {
 
-// Bytes to prefetch ahead: the hardware prefetcher stops at the end of a page. One thread of a Xeon (Sapphire
-// Rapids), AVX3, contrast of 47 MP of 8 bits, 2026-11-20: 5.6 ms instead of 6.6.
-constexpr std::int64_t kPointwiseAhead = 2048;
-
 // Lanes of the larger sample type; 8-bit samples are then numbers below 256.
 template <class From, class To>
 constexpr auto pointwise_tag() {
@@ -37,22 +33,25 @@ template <class From, class To>
 using PointwiseTag = decltype(pointwise_tag<From, To>());
 
 // Maps a row. function: V8 -> V8, V16 -> V16 or VFloat -> VFloat (PointwiseTag), each sample independently.
+// `bypasses`: as Band::bypasses_caches.
 template <class From, class To, class Function>
-HWY_INLINE void map_row(const From* in, std::int64_t width, const Function& function, To* out) {
+HWY_INLINE void map_row(const From* in, std::int64_t width, bool bypasses, const Function& function,
+                        To* out) {
   using D = PointwiseTag<From, To>;
-  constexpr auto kAhead = kPointwiseAhead / static_cast<std::int64_t>(sizeof(From));
+  constexpr auto kAhead = kAheadBytes / static_cast<std::int64_t>(sizeof(From));
   const D d;
-  const auto vector = [&](std::int64_t x) HWY_ATTR {
+  const auto vector = [&](std::int64_t x, const auto& store) HWY_ATTR {
     hwy::Prefetch(in + x + kAhead);
-    store_as(d, function(load_as(d, in + x)), out + x);
+    store_as(d, function(load_as(d, in + x)), out + x, store);
   };
-  for_row(width, lanes_of(d), vector, [&]() HWY_ATTR {
+  const auto few = [&]() HWY_ATTR {
     HWY_ALIGN From few[hn::MaxLanes(D())] = {};
     HWY_ALIGN To made[hn::MaxLanes(D())];
     std::memcpy(few, in, static_cast<std::size_t>(width) * sizeof(From));
     store_as(d, function(load_as(d, few)), made);
     std::memcpy(out, made, static_cast<std::size_t>(width) * sizeof(To));
-  });
+  };
+  for_stored_row<1>(out, width, lanes_of(d), bypasses, vector, few);
 }
 
 // Calls function(in, samples, out) for each row of plane i of a band.
@@ -69,7 +68,7 @@ template <class From, class To, class Function>
 HWY_INLINE void map_plane(const StageCall<Host>& call, const Band& band, std::size_t i,
                           const Function& function) {
   map_rows<From, To>(call, band, i, [&](const From* in, std::int64_t samples, To* out) HWY_ATTR {
-    map_row(in, samples, function, out);
+    map_row(in, samples, band.bypasses_caches, function, out);
   });
 }
 

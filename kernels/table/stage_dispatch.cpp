@@ -1,6 +1,8 @@
 // The functions of kernels/stage.h that look up rows of the tables, and call kernels.
 #include <algorithm>
 
+#include <hwy/cache_control.h>
+
 #include "kernels/shared/float_environment.h"
 #include "kernels/stage.h"
 
@@ -53,6 +55,7 @@ void run_reference(const Stage& stage, const StageCall<Host>& call) {
 void run_cpu(const Stage& stage, const StageCall<Host>& call, const Band& band) {
   const Kernel& kernel = kernel_of(stage, Backend::cpu, call);
   in_environment_of(kernel, [&] { kernel.cpu(call, band); });
+  if (band.bypasses_caches) hwy::FlushStream();  // other threads may read the rows next
 }
 
 CudaStatus run_cuda(const Stage& stage, const StageCall<Device>& call, const CudaLaunch& launch) {
@@ -92,7 +95,8 @@ bool is_interleaved_on_cpu(const Stage& stage, FrameType in, const Parameters& p
   if (in.color_channels != 3 || in.alpha || reads_counts(stage, parameters) || makes_counts(stage))
     return false;
   in.layout = Layout::interleaved;
-  const bool in_windows = stage.rgb_on_cpu != nullptr && stage.rgb_on_cpu(parameters) && !is_float(in.sample);
+  const bool in_windows =
+      stage.rgb_on_cpu != nullptr && stage.rgb_on_cpu(in, parameters) && !is_float(in.sample);
   const bool in_any_layout = !stage.ports.in.front().layout && stage.tensor == nullptr;
   return in_windows || in_any_layout || is_one_plane(stage, in, parameters);
 }

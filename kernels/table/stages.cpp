@@ -153,6 +153,10 @@ constexpr bool always(const Parameters&) {
   return true;
 }
 
+constexpr bool any_rgb(const FrameType& /*in*/, const Parameters& /*parameters*/) {
+  return true;
+}
+
 // fit=contain resizes to a size within the canvas.
 StageAndParameters canvas_of_resize(const Parameters& parameters) {
   const ResizeParameters resize(parameters);
@@ -209,7 +213,7 @@ constexpr std::array kStages{
     Stage{.name = "smooth",
           .summary = "5x5 weighted mean",
           .parameters = kSmoothParameters,
-          .rgb_on_cpu = always,
+          .rgb_on_cpu = any_rgb,
           .needs = smooth_needs,
           .kernels = kBoth<IMGPIPE_KERNELS_16(kSame, smooth), IMGPIPE_KERNELS_F32(smooth)>},
     Stage{.name = "threshold",
@@ -353,7 +357,7 @@ constexpr std::array kStages{
     Stage{.name = "box",
           .summary = "mean of a window of any radius",
           .parameters = kBoxParameters,
-          .rgb_on_cpu = always,
+          .rgb_on_cpu = any_rgb,
           .needs = box_needs,
           .kernels = IMGPIPE_KERNELS(kSame, box)},
     Stage{.name = "gauss",

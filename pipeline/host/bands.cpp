@@ -19,6 +19,9 @@
 namespace imgpipe {
 namespace {
 
+// Planes of at least this size leave the caches before the next chain reads them.
+constexpr std::int64_t kUncachedBytes = std::int64_t{1} << 23;
+
 // Returns the bands for the device; none if the host runs the chain's nodes.
 std::optional<DeviceCut> cut_for_device_of(const ChainJob& job, const HostThreads& threads) {
   if (job.device == nullptr || job.chain.first == job.chain.end || job.chain.of_all_rows) return std::nullopt;
@@ -187,6 +190,16 @@ class BandPass {
     });
   }
 
+  // Whether a band's rows of a value go to a large plane, and nothing reads them before the next chain.
+  [[nodiscard]] bool leaves(const BandSlot& slot, ValueId value) const {
+    if (!bands_.in_place(value, slot.rows[value], slot.band)) return false;
+    if (job_.whole.plane(value, 0).bytes() < kUncachedBytes) return false;
+    if (bands_.to_writer() && value == plan_.program.results.back()) return false;
+    return std::ranges::none_of(plan_.nodes_of(job_.chain), [value](const Node& node) {
+      return std::ranges::find(node.inputs, value, &Connection::value) != node.inputs.end();
+    });
+  }
+
   void run_node(BandSlot& slot, std::size_t i) {
     const Node& node = plan_.program.nodes[i];
     const Connection* const made = node.pixels_out();
@@ -201,7 +214,7 @@ class BandPass {
                                             : job_.whole.data(value);
         },
         [&](ValueId value, int plane) { return memory_.target_of(slot, value, plane, out); });
-    const Band band{out.first, out.end, in.first, out.first};
+    const Band band{out.first, out.end, in.first, out.first, made != nullptr && leaves(slot, made->value)};
     const bool only_extremes = needs_only_extremes(plan_.plan, node, job_.counts_for);
     memory_.timed(slot, plan_.plan.steps[node.step].label, SpanKind::kernel,
                   bands_.bytes_moved(node, slot.band),

@@ -45,7 +45,8 @@ TEST(RgbWindows, NeedNoPlanes) {
     for (const std::string list : {"smooth", "median", "box", "erode", "dilate"})
       EXPECT_EQ(nodes(list, shape), list);
     EXPECT_EQ(nodes("median:5", shape), "median");
-    EXPECT_EQ(nodes("resize:5:2:nearest", shape), "resize");
+    for (const std::string resize : {"resize:5:2:nearest", "resize:5:2:linear", "resize:4:2:area"})
+      EXPECT_EQ(nodes(resize, shape), "resize");
     EXPECT_EQ(nodes("median,invert,crop:4x2,flip,box:9", shape), "median invert crop flip box");
   }
   EXPECT_EQ(nodes("depth:16,smooth,depth:8,smooth"), "depth smooth depth smooth");
@@ -56,7 +57,9 @@ TEST(RgbWindows, KeepPlanesForOtherSteps) {
   EXPECT_EQ(nodes("median:7"), "split median merge");
   EXPECT_EQ(nodes("dilate:64"), "split dilate merge");
   EXPECT_EQ(nodes("gauss:1,smooth").substr(0, 6), "split ");
-  EXPECT_EQ(nodes("resize:5:2:linear"), "split resize merge");
+  EXPECT_EQ(nodes("resize:5:2:area"), "split resize merge");
+  EXPECT_EQ(nodes("resize:4:2:area", {8, 5, 3}), "split resize merge");
+  EXPECT_EQ(nodes("depth:float,resize:5:2:linear,depth:8"), "depth split resize depth merge");
   EXPECT_EQ(nodes("smooth,gauss:1"), "split smooth gauss merge");
   EXPECT_EQ(nodes("smooth,hist"), "split smooth hist merge");
   EXPECT_EQ(nodes("depth:float,smooth,depth:8"), "depth split smooth depth merge");
@@ -108,7 +111,8 @@ std::string random_list(Random& random, const Shape& shape) {
     if (list.empty() || below(random, 3) > 0) {
       if (below(random, 6) == 0)
         step = "resize:" + std::to_string(1 + below(random, 90)) + ":" +
-               std::to_string(1 + below(random, 60)) + ":nearest";
+               std::to_string(1 + below(random, 60)) +
+               any(random, std::array<std::string, 2>{":nearest", ":linear"});
       else if (below(random, 3) == 0)
         step = any(random, std::array<std::string, 2>{"median:3", "median:5"});
     } else {
@@ -160,10 +164,34 @@ TEST(RgbWindows, EqualThoseOfPlanesInWideRows) {
         for (const char* list :
              {"smooth", "smooth:gauss:border=reflect", "smooth:box:border=shrink", "median:3", "median:5",
               "box:1", "box:3:border=shrink", "box:9:border=reflect", "box:127", "erode:1", "dilate:2",
-              "erode:63", "resize:1365:5:nearest"}) {
+              "erode:63", "resize:1365:5:nearest", "resize:1365:5:linear", "resize:173:4:linear",
+              "resize:25:2:linear", "resize:2731:11:linear"}) {
           const FloatChain chain{list, shape, 0};
           SCOPED_TRACE(chain.text() + " " + target);
           ASSERT_EQ(nodes(list, shape).find("split"), std::string::npos);
+          const Image expected = made_by(*reference, chain, image, {"rows", 0, false, false});
+          const Image got = made_by(*cpu, chain, image, {"rows", 0, false, false});
+          ASSERT_EQ(first_difference(expected.untyped_view(), got.untyped_view()), "");
+        }
+      }
+    }
+  }
+  use_simd("");
+}
+
+// Sums of 2 x 2 pixels: whole vectors, and what follows the last one.
+TEST(RgbWindows, HalveAsPlanes) {
+  const std::unique_ptr<Engine> reference = make_reference_engine(), cpu = make_cpu_engine(1);
+  for (const std::string& target : simd_targets()) {
+    use_simd(target);
+    for (std::int64_t width = 1; width <= 40; ++width) {
+      for (const Sample sample : {Sample::u8, Sample::u16}) {
+        const Shape shape{2 * width, 6, 3, sample};
+        const Image image = noise_image(shape, static_cast<std::uint64_t>(width));
+        for (const char* method : {":linear", ":area"}) {
+          const FloatChain chain{"resize:" + std::to_string(width) + ":3" + method, shape, 0};
+          SCOPED_TRACE(chain.text() + " " + target);
+          ASSERT_EQ(nodes(chain.list, shape), "resize");
           const Image expected = made_by(*reference, chain, image, {"rows", 0, false, false});
           const Image got = made_by(*cpu, chain, image, {"rows", 0, false, false});
           ASSERT_EQ(first_difference(expected.untyped_view(), got.untyped_view()), "");
