@@ -16,7 +16,6 @@
 #include "app/batch/tensor_output.h"
 #include "app/exit_code.h"
 #include "app/files/lost_outputs.h"
-#include "app/files/text_file.h"
 #include "app/image/one_input.h"
 #include "app/jobs/archive_files.h"
 #include "app/jobs/batch_files.h"
@@ -87,7 +86,7 @@ class BatchRun {
       throw Error(ErrorKind::usage, nothing_found_text(options_.input, files_));
     log_search(files_, options_.output.name);
     if (options_.dry_run) {
-      print_text(dry_run_text(options_, files_, totals_));
+      print_dry_run(options_, files_, totals_);
       return files_.problems.empty() ? kExitDone : kExitInput;
     }
     if (is_reported_as_image(options_)) return run_as_image(factory);

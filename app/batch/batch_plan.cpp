@@ -1,8 +1,11 @@
 #include "app/batch/batch_plan.h"
 
+#include <cstddef>
 #include <set>
+#include <string>
 #include <utility>
 
+#include "app/files/text_file.h"
 #include "app/image/one_input.h"
 #include "app/jobs/page_outputs.h"
 #include "app/process_options/tensor_options.h"
@@ -50,12 +53,14 @@ void check_output_formats(const ProcessOptions& options, const BatchFiles& files
   }
 }
 
-std::string dry_run_text(const ProcessOptions& options, const BatchFiles& files, const BatchTotals& totals) {
+void print_dry_run(const ProcessOptions& options, const BatchFiles& files, const BatchTotals& totals) {
+  constexpr std::size_t kPrinted = std::size_t{1} << 16;  // bytes at a time
   std::string text;
   for (const BatchFile& file : files.files) {
     text += printable(file.input) + " -> " + printable(output_text(options, file));
     if (options.output.update) text += ": " + std::string(update_reason(file.update));
     text += "\n";
+    if (text.size() >= kPrinted) print_text(std::exchange(text, {}));
   }
   text += std::to_string(files.files.size()) + " to do, " + std::to_string(totals.skipped) + " " +
           totals.skipped_label + ", stages " + printable(options.stages.list);
@@ -64,7 +69,7 @@ std::string dry_run_text(const ProcessOptions& options, const BatchFiles& files,
   if (!totals.shard.empty()) text += totals.shard + "\n";
   if (files.skipped_inputs.files() > 0) text += "skipped files: " + files.skipped_inputs.text() + "\n";
   if (!totals.note.empty()) text += totals.note + "\n";
-  return text;
+  print_text(text);
 }
 
 }  // namespace imgpipe

@@ -1,7 +1,5 @@
-// A batch before it runs: checks, and the text of --dry-run.
+// A batch before it runs: checks, and what --dry-run prints.
 #pragma once
-
-#include <string>
 
 #include "app/batch/batch_totals.h"
 #include "app/jobs/batch_files.h"
@@ -15,8 +13,7 @@ void check_batch_options(const ProcessOptions& options);
 // Throws Error(usage) if the format of an output cannot hold the results.
 void check_output_formats(const ProcessOptions& options, const BatchFiles& files);
 
-// Returns a line for each file, and their number. Does not access devices.
-[[nodiscard]] std::string dry_run_text(const ProcessOptions& options, const BatchFiles& files,
-                                       const BatchTotals& totals);
+// Prints a line for each file, and their number. Does not access devices.
+void print_dry_run(const ProcessOptions& options, const BatchFiles& files, const BatchTotals& totals);
 
 }  // namespace imgpipe

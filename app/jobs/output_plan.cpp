@@ -145,6 +145,7 @@ class OutputPlan {
 
   void check_outputs() {
     std::vector<Writer> writers;
+    writers.reserve(found_.files.size() * (1 + options_.stages.also.size()));
     Locations locations;
     std::map<FileId, const BatchFile*> existing;
     bool has_links = false;
