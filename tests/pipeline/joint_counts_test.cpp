@@ -22,11 +22,12 @@
 #include "tests/support/host_band_device.h"
 #include "tests/support/images.h"
 #include "tests/support/memory_writer.h"
+#include "tests/support/sanitizers.h"
 
 namespace imgpipe::test::joint_counts_test {
 namespace {
 
-constexpr std::size_t kLists = 400;
+constexpr std::size_t kLists = kSanitized ? 50 : 400;
 constexpr std::int64_t kMaxPixels = std::int64_t{1} << 20;
 constexpr std::int64_t kBandBytes = std::int64_t{1} << 26;  // of a device
 constexpr Shape kRgb{8, 4, 3};

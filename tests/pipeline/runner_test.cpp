@@ -77,21 +77,6 @@ TEST(Runner, ReturnsTheEnginesPixels) {
   }
 }
 
-// Rows of such images bypass the caches (Band::bypasses_caches); the next chain may read them on other
-// threads.
-TEST(Runner, ReturnsTheEnginesPixelsOfLargeImages) {
-  Runner runner({.device = "cpu", .threads = 3});
-  for (const Shape& shape : {Shape{4099, 2051, 1}, Shape{1601, 1771, 3}, Shape{2203, 1301, 3, Sample::u16}}) {
-    const Image image = noise(shape);
-    for (const char* stages : {"invert", "flip,equalize", "flip:vertical", "rotate:180,contrast:1,invert",
-                               "gamma:2,threshold:auto", "resize:4801:3001:linear"}) {
-      const RunResult result = runner.run(image.untyped_view(), stages);
-      ASSERT_TRUE(bytes_of(result.pixels) == expected(image, stages))
-          << stages << " " << shape.width << "x" << shape.height << "x" << shape.channels << ", seed 5";
-    }
-  }
-}
-
 // The least and the greatest sample suffice for contrast without clipping; the other lists need counts too.
 TEST(Runner, FindsTheRangesOfContrast) {
   Runner runner({.device = "cpu", .threads = 3});

@@ -104,6 +104,16 @@ TEST(CpuEngine, EveryPlanAndShapeEqualsTheReference) {
   }
 }
 
+// Rows of whole images of this size bypass the caches (Band::bypasses_caches); other threads read them next.
+TEST(CpuEngine, LargeImagesEqualTheReference) {
+  expect_equal_files(make_image({4099, 2051, 1}),
+                     {"flip,gamma:2,rotate:180,contrast:1", Format::pnm, false, true});
+  expect_equal_files(make_image({1601, 1771, 3}),
+                     {"invert,flip:vertical,resize:1901:1599:linear,flip", Format::pnm, false, true});
+  expect_equal_files(make_image({1451, 1003, 3, Sample::u16}),
+                     {"gamma:2,rotate:180,contrast,flip,resize:1301:1201:linear", Format::pnm, false, true});
+}
+
 // 16-bit samples, and lists that convert between 8 and 16 bits.
 TEST(CpuEngine, SixteenBitsEqualTheReference) {
   const std::vector<std::string> lists{"gray,hist,contrast,smooth,depth:8",
