@@ -18,20 +18,21 @@
 
 namespace imgpipe {
 
+// Of 256 bytes, in the order that needs the fewest: a batch holds one for each image.
 struct BatchFile {
   std::string input;             // path
   std::string name;              // as in --files-from with the same INPUTs
   std::string tree;              // path below OUTPUT, except for the ending
   std::string output;            // path, with {page} if --name has it (pipeline/jobs/name_segments.h)
   std::vector<AlsoFile> also{};  // the outputs of --also, likewise
-  Format format = Format::png;
-  Provenance made_of{};        // source and options of the output; the content hash is not known yet
-  bool output_exists = false;  // if there are several, of pages or --also: all of them exist
-  std::string archive;         // of an image in an archive: that archive's `name`
-  int shard = 0, shards = 0;   // index and number of shards; 0: not sharded
+  std::string archive{};         // of an image in an archive: that archive's `name`
+  Provenance made_of{};          // source and options of the output; the content hash is not known yet
   // With --update: whether the output is up to date, and the state of the input before the run.
+  std::optional<FileState> input_state{};
   UpdateState update = UpdateState::no_output;
-  std::optional<FileState> input_state;
+  int shard = 0, shards = 0;  // index and number of shards; 0: not sharded
+  Format format = Format::png;
+  bool output_exists = false;  // if there are several, of pages or --also: all of them exist
 };
 
 // Returns BatchFile::output, followed by those of --also.
