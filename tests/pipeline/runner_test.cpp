@@ -132,7 +132,7 @@ TEST(Runner, KeepsCountsOnRequest) {
 
 TEST(Runner, GivesSeveralResultsOfOneImage) {
   const Image image = noise({61, 37, 3});
-  const std::vector<std::string_view> lists{"gray,hist,contrast,smooth", "resize:20:10", "none", "gray"};
+  const std::vector<std::string_view> lists{"gray,hist,contrast,smooth", "resize:20:10:area", "none", "gray"};
   for (const char* device : {"cpu", "reference", "auto"}) {
     std::optional<RunResult> result;
     {
