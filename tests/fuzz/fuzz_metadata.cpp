@@ -1,6 +1,7 @@
 // Reads any bytes as an EXIF block, an XMP packet, IPTC and a file with metadata. Preserved metadata is
 // valid, and unchanged when it is preserved again.
 #include <algorithm>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,25 @@ void check_iptc_twice(std::span<const std::byte> bytes) {
   }
 }
 
+// The last byte determines what has changed the image: a bit for each cause, two for the orientation.
+imgpipe::ImageChanges changes_of(std::span<const std::byte> bytes, imgpipe::Format output) {
+  const unsigned last = bytes.empty() ? 0 : std::to_integer<unsigned>(bytes.back());
+  const auto has = [last](unsigned bit) { return (last >> bit & 1) != 0; };
+  constexpr imgpipe::Orientation kApplied[] = {imgpipe::Orientation::upright, imgpipe::Orientation::rotate_90,
+                                               imgpipe::Orientation::rotate_180,
+                                               imgpipe::Orientation::transpose};
+  return {.output = output,
+          .shape = {3, 2, 3},
+          .applied = kApplied[last >> 6],
+          .moved = has(0) || has(2),
+          .scaled = has(1),
+          .turned = has(2),
+          .reshaped = has(1) ? "image size changed" : "",
+          .revalued = has(3),
+          .to_srgb = has(4),
+          .whole_stack = !has(5)};
+}
+
 }  // namespace
 
 IMGPIPE_FUZZ_TARGET(fuzz_metadata) {
@@ -65,8 +85,7 @@ IMGPIPE_FUZZ_TARGET(fuzz_metadata) {
   check_xmp_twice(bytes);
   check_iptc_twice(bytes);
   for (const imgpipe::Format format : {imgpipe::Format::png, imgpipe::Format::tiff, imgpipe::Format::jpeg}) {
-    const imgpipe::PreservedMetadata kept =
-        imgpipe::keep_metadata(bytes, {.output = format, .shape = {3, 2, 3}});
+    const imgpipe::PreservedMetadata kept = imgpipe::keep_metadata(bytes, changes_of(bytes, format));
     if (!kept.metadata) continue;
     imgpipe::EncodeOptions options;
     options.metadata = kept.metadata;
