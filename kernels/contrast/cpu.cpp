@@ -22,7 +22,7 @@ HWY_INLINE V8 stretched_vector(V8 v, const ByteStretchFactor& factor) {
   const V16 odd_bytes = hn::Set(d, 0xFF00);
   const auto stretched = [&](V16 e) HWY_ATTR {  // a byte of output above a byte of fraction
     const V16 product = hn::Add(e, hn::MulHigh(e, hn::Set(d, factor.fraction)));
-    return hn::Add(product, hn::Set(d, factor.round));
+    return hn::Add(product, hn::Set(d, 128));
   };
   const V8 distance = hn::Min(hn::SaturatedSub(v, hn::Set(d8, factor.lo)), hn::Set(d8, factor.span));
   const V16 pairs = hn::BitCast(d, distance);

@@ -2,60 +2,30 @@
 // result is floor(W d / span + 1/2).
 #pragma once
 
-#include <array>
 #include <bit>
-#include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "kernels/shared/stretch.h"
 
 namespace imgpipe {
 
-// From 8 bits to 8: the factor 255 / span = 2^shift (1 + f), f < 1. With e = d 2^(8 + shift), which has 16
-// bits, and the parts of 2^16 in `fraction` and of 2^8 in `round`, the result is
-//
-//   (e + floor(e fraction / 2^16) + round) >> 8
+// From 8 bits to 8: the factor 255 / span = 2^shift (1 + f), f < 1; `fraction` is f 2^16, rounded up. With
+// e = d 2^(8 + shift), which has 16 bits, the result is (e + floor(e fraction / 2^16) + 128) >> 8 for every
+// span and distance: wide_stretch_test tries all.
 struct ByteStretchFactor {
   Sample8 lo;
   Sample8 span;
   int shift;
-  std::uint16_t fraction, round;
+  std::uint16_t fraction;
 };
-
-// Returns the least fraction from that of 255 / span - 3 / 2^16 on, and the least rounding, that are correct
-// for all distances 0..Span. It is a search, as neither the rounded fraction nor 1/2 is correct for all
-// spans.
-template <int Span>
-consteval std::pair<std::uint16_t, std::uint16_t> byte_stretch_parts() {
-  constexpr int kShift = std::bit_width(255U / Span) - 1;
-  constexpr int kFraction = 65536 * 255 / (Span << kShift) - 65536;
-  for (int fraction = kFraction > 3 ? kFraction - 3 : 0; fraction <= kFraction + 4; ++fraction) {
-    int least = 0, most = 255;
-    for (int d = 0; d <= Span; ++d) {
-      const int e = d << (8 + kShift);
-      const int product = e + static_cast<int>(std::int64_t{e} * fraction >> 16);
-      const int result = (2 * 255 * d + Span) / (2 * Span);
-      least = least > 256 * result - product ? least : 256 * result - product;
-      most = most < 256 * result + 255 - product ? most : 256 * result + 255 - product;
-    }
-    if (least <= most) return {static_cast<std::uint16_t>(fraction), static_cast<std::uint16_t>(least)};
-  }
-  throw "no such fraction";  // does not compile
-}
-
-template <std::size_t... I>
-consteval auto all_byte_stretch_parts(std::index_sequence<I...>) {
-  return std::array{byte_stretch_parts<static_cast<int>(I) + 1>()...};
-}
-inline constexpr auto kByteStretchParts = all_byte_stretch_parts(std::make_index_sequence<255>());
 
 // Requires hi > lo.
 constexpr ByteStretchFactor byte_stretch_factor(int lo, int hi) {
-  const int span = hi - lo;
-  const auto [fraction, round] = kByteStretchParts[static_cast<std::size_t>(span) - 1];
-  const int shift = std::bit_width(255U / static_cast<unsigned>(span)) - 1;
-  return {static_cast<Sample8>(lo), static_cast<Sample8>(span), shift, fraction, round};
+  const auto span = static_cast<unsigned>(hi - lo);
+  const int shift = std::bit_width(255U / span) - 1;
+  const unsigned factor = (255U * 65536U - 1) / (span << shift) + 1;
+  return {static_cast<Sample8>(lo), static_cast<Sample8>(span), shift,
+          static_cast<std::uint16_t>(factor - 65536)};
 }
 
 // For 16-bit input or output. Let q = W 2^32 / span, and rest / span its fraction. As W d / span + 1/2 is at

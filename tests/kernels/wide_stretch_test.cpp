@@ -1,11 +1,14 @@
 // Compares the stretch of 16-bit samples, an integer product (kernels/contrast/wide_stretch.h), with its
-// formula: every distance for many spans, some distances for every span.
+// formula: every distance for many spans, some distances for every span. The product for 8-bit samples on the
+// host (kernels/contrast/stretch_factor.h): every distance for every span.
 #include "kernels/contrast/wide_stretch.h"
 
 #include <algorithm>
 #include <random>
 
 #include <gtest/gtest.h>
+
+#include "kernels/contrast/stretch_factor.h"
 
 namespace imgpipe::test::wide_stretch_test {
 namespace {
@@ -27,6 +30,21 @@ void expect_stretch(int span) {
     if (rest >= divisor) {
       rest -= divisor;
       ++quotient;
+    }
+  }
+}
+
+TEST(ByteStretch, EveryDistanceForEverySpan) {
+  for (int span = 1; span <= 255; ++span) {
+    const ByteStretchFactor factor = byte_stretch_factor(255 - span, 255);
+    ASSERT_EQ(factor.lo, 255 - span);
+    ASSERT_EQ(factor.span, span);
+    for (int d = 0; d <= span; ++d) {
+      const unsigned e = static_cast<unsigned>(d) << (8 + factor.shift);
+      ASSERT_LT(e, 65536U) << span;
+      const unsigned sum = e + (e * factor.fraction >> 16) + 128;
+      ASSERT_LT(sum, 65536U) << span << " " << d;
+      ASSERT_EQ(sum >> 8, (stretched<Sample8, Sample8>(d, 0, span))) << span << " " << d;
     }
   }
 }
