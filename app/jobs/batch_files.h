@@ -18,7 +18,7 @@
 
 namespace imgpipe {
 
-// Of 256 bytes, in the order that needs the fewest: a batch holds one for each image.
+// A batch holds one for each image; in this order the members take the fewest bytes, 256.
 struct BatchFile {
   std::string input;             // path
   std::string name;              // as in --files-from with the same INPUTs
