@@ -159,13 +159,13 @@ def rows(array):
 
 
 def photograph(width, height, sample, channels):
-    """Smooth gradients, a pattern and a little noise."""
+    """Smooth gradients, a pattern and a little noise, without black and white: contrast must not be a copy."""
     random = np.random.default_rng(SEED)
     y, x = np.mgrid[0:height, 0:width].astype(np.float32)
     planes = [0.5 + 0.25 * np.sin(x / 97 + c) + 0.15 * np.cos(y / 61 - x / 203) +
               0.03 * random.standard_normal((height, width), np.float32) for c in range(channels)]
     most = np.iinfo(sample).max
-    return np.ascontiguousarray(np.rint(np.dstack(planes).clip(0, 1) * most).astype(sample).squeeze())
+    return np.ascontiguousarray(np.rint(np.dstack(planes).clip(0.02, 0.98) * most).astype(sample).squeeze())
 
 
 def compare(module, options):
