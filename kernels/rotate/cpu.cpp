@@ -6,7 +6,8 @@
 //
 //   registers   abcd efgh ijkl mnop  ->  aeim bfjn cgko dhlp  ->  rows of the output
 //
-// A group of output rows uses one cache line of each input row while it is in the cache.
+// Groups of output rows use the cache lines of some input rows while these are in the cache, a row of tiles
+// at a time, so that few rows are written at once.
 #include <algorithm>
 #include <cstring>
 
@@ -25,8 +26,9 @@
 namespace imgpipe {
 namespace {
 
-constexpr std::int64_t kGroupRows = 64;  // of the output, processed together
-constexpr std::int64_t kRowsAhead = 32;  // of the input
+constexpr std::int64_t kGroupRows = 64;                      // of the output, processed together
+constexpr std::int64_t kGroupBytes = std::int64_t{1} << 17;  // of the input, for some of a group's columns
+constexpr std::int64_t kRowsAhead = 32;                      // of the input
 
 // A plane of a call that turns by 90 or 270 degrees; row numbers refer to the whole image.
 struct TurnedPlane {
@@ -133,6 +135,7 @@ HWY_INLINE void prefetch_rows(const TurnedPlane& plane, std::int64_t first, std:
 // Calls tile(x, y) for tiles of Size x Size pixels. The last tiles of a row and of the band overlap others.
 template <int Size, int Bytes, class Tile>
 HWY_INLINE void turn_by_tiles(const TurnedPlane& plane, const Tile& tile) {
+  constexpr std::int64_t kColumns = kGroupBytes / (kGroupRows * Bytes) / 16 * 16;
   const Band& band = plane.band;
   const std::int64_t width = plane.out.width;
   if (band.end - band.first < Size || width < Size) {
@@ -142,10 +145,14 @@ HWY_INLINE void turn_by_tiles(const TurnedPlane& plane, const Tile& tile) {
   for (std::int64_t top = band.first; top < band.end; top += kGroupRows) {
     const std::int64_t end = std::min(band.end, top + kGroupRows);
     const std::int64_t left = std::min(plane.column(top), plane.column(end - 1)) * Bytes;
-    for (std::int64_t x = 0; x < width; x += Size) {
-      prefetch_rows(plane, x + kRowsAhead, std::min(width, x + kRowsAhead + Size), left, (end - top) * Bytes);
-      for (std::int64_t y = top; y < end; y += Size)
-        tile(std::min(x, width - Size), std::min(y, band.end - Size));
+    for (std::int64_t first = 0; first < width; first += kColumns) {
+      for (std::int64_t y = top; y < end; y += Size) {
+        for (std::int64_t x = first; x < std::min(width, first + kColumns); x += Size) {
+          const std::int64_t ahead = x + kRowsAhead;
+          if (y == top) prefetch_rows(plane, ahead, std::min(width, ahead + Size), left, (end - top) * Bytes);
+          tile(std::min(x, width - Size), std::min(y, band.end - Size));
+        }
+      }
     }
   }
 }

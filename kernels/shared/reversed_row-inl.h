@@ -113,7 +113,10 @@ HWY_INLINE void copy_row(const std::byte* in, std::int64_t width, bool bypasses,
   auto* const made = reinterpret_cast<std::uint8_t*>(out);
   for_stored_row<1>(
       made, width, lanes_of(d), bypasses,
-      [&](std::int64_t x, const auto& store) HWY_ATTR { store(d, hn::LoadU(d, bytes + x), made + x); },
+      [&](std::int64_t x, const auto& store) HWY_ATTR {
+        hwy::Prefetch(bytes + x + kAheadBytes);
+        store(d, hn::LoadU(d, bytes + x), made + x);
+      },
       [&] { std::memcpy(out, in, static_cast<std::size_t>(width)); });
 }
 
