@@ -17,9 +17,10 @@ std::atomic<std::int64_t> chosen_band_bytes{0};  // by use_band_bytes()
 // JPEG readers return rows in groups of 8 or 16, and every band of a chain with smooth computes 4 rows twice.
 constexpr std::int64_t kBandRowsMultiple = 16;
 constexpr std::int64_t kMaxBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
-// Windows that slide down an image begin anew in every band, which is therefore twice as tall as they are,
-// within this size.
-constexpr std::int64_t kWindowBandBytes = std::int64_t{2} << 20;
+// Windows that slide down an image begin anew in every band, which is therefore twice as tall as they are.
+// Every band brings much of a table of the image into the cache, and therefore has as many bytes. Both within
+// this size.
+constexpr std::int64_t kTallBandBytes = std::int64_t{2} << 20;
 
 std::int64_t row_bytes(const FrameType& type) {
   return type.width * type.channels() * bytes_per_sample(type.sample);
@@ -136,12 +137,12 @@ RowRange hull(const RowRange& a, const RowRange& b) {
 }
 
 // Returns the rows per band of the chain's last frame. `bytes_a_row`: BandPlan::row_bytes(); `least_bands`:
-// of small images. `overlap`: the rows that neighbouring bands both need.
+// of small images. `useful`: the rows below which bands repeat much work.
 std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, std::int64_t least_bands,
-                            std::int64_t overlap) {
+                            std::int64_t useful) {
   const std::int64_t share = std::max<std::int64_t>(1, height / least_bands);
   const std::int64_t most =
-      std::max(frame_band_bytes() / bytes_a_row, std::min(2 * overlap, kWindowBandBytes / bytes_a_row));
+      std::max(frame_band_bytes() / bytes_a_row, std::min(useful, kTallBandBytes / bytes_a_row));
   const std::int64_t rows = std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, most));
   const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
   return whole * bytes_a_row <= kMaxBandBytes ? whole : rows;
@@ -229,10 +230,13 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   // In small images every thread gets two bands, so that one is read or written while another is processed. A
   // single thread between arrays would only lose time.
   const bool alone = threads == 1 && plan.length == ChainLength::longest && !plan.streamed;
-  std::int64_t overlap = 0;
-  for (const Node& node : plan.nodes_of(chain)) overlap = std::max(overlap, overlap_of(node));
-  rows_ =
-      strips ? strip : rows_of_a_band(height_, row_bytes_, alone ? 1 : std::int64_t{2} * threads, overlap);
+  std::int64_t useful = 0;
+  for (const Node& node : plan.nodes_of(chain)) {
+    useful = std::max(useful, 2 * overlap_of(node));
+    if (const auto table = node.table_in(); table && !plan.program.values[*table].constant)
+      useful = std::max(useful, plan.program.values[*table].table_bytes / row_bytes_);
+  }
+  rows_ = strips ? strip : rows_of_a_band(height_, row_bytes_, alone ? 1 : std::int64_t{2} * threads, useful);
   find_places();
 }
 

@@ -321,11 +321,15 @@ class BandPass {
       const Node& node = plan_.program.nodes[i];
       if (!node.counts_out()) continue;
       std::vector<std::uint64_t>& counts = job_.whole.counts(*node.counts_out());
-      counts.assign(counters(node.out), 0);
-      for (const BandSlot& slot : slots_) {
+      counts.clear();
+      for (BandSlot& slot : slots_) {
         if (slot.counts.empty()) continue;
-        const std::vector<std::uint64_t>& more = slot.counts[i - job_.chain.first];
-        add_counts(more.data(), more.size(), counts.data());
+        std::vector<std::uint64_t>& more = slot.counts[i - job_.chain.first];
+        if (counts.empty()) {
+          counts = std::move(more);
+        } else {
+          add_counts(more.data(), more.size(), counts.data());
+        }
       }
     }
     for (BandSlot& slot : slots_) {
