@@ -28,6 +28,7 @@ namespace {
 
 constexpr std::int64_t kGroupRows = 64;                      // of the output, processed together
 constexpr std::int64_t kGroupBytes = std::int64_t{1} << 17;  // of the input, for some of a group's columns
+constexpr std::int64_t kOutAhead = 256;                      // bytes of an output row
 constexpr std::int64_t kRowsAhead = 32;                      // of the input
 
 // A plane of a call that turns by 90 or 270 degrees; row numbers refer to the whole image.
@@ -96,6 +97,7 @@ HWY_INLINE void turn_tile(const TurnedPlane& plane, std::int64_t x, std::int64_t
   for (int j = 0; j < kSize; ++j) {
     std::byte* const to =
         plane.to(plane.clockwise ? y + j : y + kSize - 1 - j) + x * static_cast<int>(sizeof(T));
+    hwy::Prefetch(to + kOutAhead);
     hn::StoreU(hn::BitCast(bytes, rows[j]), bytes, reinterpret_cast<std::uint8_t*>(to));
   }
 }
