@@ -17,9 +17,9 @@ std::atomic<std::int64_t> chosen_band_bytes{0};  // by use_band_bytes()
 // JPEG readers return rows in groups of 8 or 16, and every band of a chain with smooth computes 4 rows twice.
 constexpr std::int64_t kBandRowsMultiple = 16;
 constexpr std::int64_t kMaxBandBytes = std::int64_t{8} << 20;  // very wide rows are not grouped
-// Windows that slide down an image begin anew in every band, which is therefore twice as tall as they are.
-// Every band brings much of a table of the image into the cache, and therefore has as many bytes. Both within
-// this size.
+// A window that slides down an image begins anew in every band, so that a band has twice as many rows as a
+// window. Every band reads much of a table made from the image into the cache, so that a band has as many
+// bytes as the table. This is the maximum for both.
 constexpr std::int64_t kTallBandBytes = std::int64_t{2} << 20;
 
 std::int64_t row_bytes(const FrameType& type) {
@@ -137,12 +137,12 @@ RowRange hull(const RowRange& a, const RowRange& b) {
 }
 
 // Returns the rows per band of the chain's last frame. `bytes_a_row`: BandPlan::row_bytes(); `least_bands`:
-// of small images. `useful`: the rows below which bands repeat much work.
+// of small images. `least_rows`: bands with fewer rows repeat much work.
 std::int64_t rows_of_a_band(std::int64_t height, std::int64_t bytes_a_row, std::int64_t least_bands,
-                            std::int64_t useful) {
+                            std::int64_t least_rows) {
   const std::int64_t share = std::max<std::int64_t>(1, height / least_bands);
   const std::int64_t most =
-      std::max(frame_band_bytes() / bytes_a_row, std::min(useful, kTallBandBytes / bytes_a_row));
+      std::max(frame_band_bytes() / bytes_a_row, std::min(least_rows, kTallBandBytes / bytes_a_row));
   const std::int64_t rows = std::clamp<std::int64_t>(share, 1, std::max<std::int64_t>(1, most));
   const std::int64_t whole = (rows + kBandRowsMultiple - 1) / kBandRowsMultiple * kBandRowsMultiple;
   return whole * bytes_a_row <= kMaxBandBytes ? whole : rows;
@@ -230,13 +230,14 @@ BandPlan::BandPlan(const ChainedPlan& plan, const Chain& chain, const Writer* wr
   // In small images every thread gets two bands, so that one is read or written while another is processed. A
   // single thread between arrays would only lose time.
   const bool alone = threads == 1 && plan.length == ChainLength::longest && !plan.streamed;
-  std::int64_t useful = 0;
+  std::int64_t least_rows = 0;
   for (const Node& node : plan.nodes_of(chain)) {
-    useful = std::max(useful, 2 * overlap_of(node));
+    least_rows = std::max(least_rows, 2 * overlap_of(node));
     if (const auto table = node.table_in(); table && !plan.program.values[*table].constant)
-      useful = std::max(useful, plan.program.values[*table].table_bytes / row_bytes_);
+      least_rows = std::max(least_rows, plan.program.values[*table].table_bytes / row_bytes_);
   }
-  rows_ = strips ? strip : rows_of_a_band(height_, row_bytes_, alone ? 1 : std::int64_t{2} * threads, useful);
+  rows_ =
+      strips ? strip : rows_of_a_band(height_, row_bytes_, alone ? 1 : std::int64_t{2} * threads, least_rows);
   find_places();
 }
 

@@ -20,7 +20,8 @@ void flip_rows(const StageCall<Host>& call, const Band& band) {
     const std::size_t plane = plane_of_channel(call.in.type, i);
     const ConstHostView& in = call.in.planes[plane];
     const HostView& out = call.out.planes[plane];
-    for (std::int64_t y = band.end; y-- > band.first;) {  // prefetching crosses rows in this order
+    // Upwards, so that prefetching at the end of an input row reaches the next one to be read.
+    for (std::int64_t y = band.end; y-- > band.first;) {
       std::byte* const to = out.row(y - band.out_top);
       if (vertical) {
         const std::byte* const from = in.row(mirrored(y, call.in.type.height) - band.in_top);

@@ -26,7 +26,7 @@ void count_extremes(const Plane<const T, Host>& plane, const Band& band, std::ui
   for (std::int64_t y = band.first; y < band.end; ++y) {
     const T* const row = plane.row(y - band.in_top);
     const auto vector = [&](std::int64_t x) HWY_ATTR {
-      hwy::Prefetch(row + x + kAheadBytes / static_cast<std::int64_t>(sizeof(T)));
+      prefetch_ahead(row + x);
       const auto v = hn::LoadU(d, row + x);
       least = hn::Min(least, v);
       greatest = hn::Max(greatest, v);

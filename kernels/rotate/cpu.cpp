@@ -6,8 +6,9 @@
 //
 //   registers   abcd efgh ijkl mnop  ->  aeim bfjn cgko dhlp  ->  rows of the output
 //
-// Groups of output rows use the cache lines of some input rows while these are in the cache, a row of tiles
-// at a time, so that few rows are written at once.
+// Output rows are computed in groups, one chunk of columns after the other, so that the cache lines of the
+// chunk's input rows stay in the cache. Each chunk is computed one row of tiles after the other, because
+// writing to many rows at once is slow.
 #include <algorithm>
 #include <cstring>
 
@@ -27,7 +28,7 @@ namespace imgpipe {
 namespace {
 
 constexpr std::int64_t kGroupRows = 64;                      // of the output, processed together
-constexpr std::int64_t kGroupBytes = std::int64_t{1} << 17;  // of the input, for some of a group's columns
+constexpr std::int64_t kChunkBytes = std::int64_t{1} << 17;  // of the input
 constexpr std::int64_t kOutAhead = 256;                      // bytes of an output row
 constexpr std::int64_t kRowsAhead = 32;                      // of the input
 
@@ -119,8 +120,10 @@ HWY_INLINE void turn_tile_of_three(const TurnedPlane& plane, std::int64_t x, std
   transpose<T>(g);
   transpose<T>(b);
   for (int j = 0; j < kSize; ++j) {
-    auto* const to = reinterpret_cast<T*>(plane.to(plane.clockwise ? y + j : y + kSize - 1 - j));
-    hn::StoreInterleaved3(r[j], g[j], b[j], d, to + 3 * x);
+    std::byte* const to =
+        plane.to(plane.clockwise ? y + j : y + kSize - 1 - j) + 3 * x * static_cast<int>(sizeof(T));
+    hwy::Prefetch(to + kOutAhead);
+    hn::StoreInterleaved3(r[j], g[j], b[j], d, reinterpret_cast<T*>(to));
   }
 }
 
@@ -137,7 +140,7 @@ HWY_INLINE void prefetch_rows(const TurnedPlane& plane, std::int64_t first, std:
 // Calls tile(x, y) for tiles of Size x Size pixels. The last tiles of a row and of the band overlap others.
 template <int Size, int Bytes, class Tile>
 HWY_INLINE void turn_by_tiles(const TurnedPlane& plane, const Tile& tile) {
-  constexpr std::int64_t kColumns = kGroupBytes / (kGroupRows * Bytes) / 16 * 16;
+  constexpr std::int64_t kColumns = kChunkBytes / (kGroupRows * Bytes) / Size * Size;
   const Band& band = plane.band;
   const std::int64_t width = plane.out.width;
   if (band.end - band.first < Size || width < Size) {
@@ -147,15 +150,14 @@ HWY_INLINE void turn_by_tiles(const TurnedPlane& plane, const Tile& tile) {
   for (std::int64_t top = band.first; top < band.end; top += kGroupRows) {
     const std::int64_t end = std::min(band.end, top + kGroupRows);
     const std::int64_t left = std::min(plane.column(top), plane.column(end - 1)) * Bytes;
-    for (std::int64_t first = 0; first < width; first += kColumns) {
-      for (std::int64_t y = top; y < end; y += Size) {
-        for (std::int64_t x = first; x < std::min(width, first + kColumns); x += Size) {
-          const std::int64_t ahead = x + kRowsAhead;
-          if (y == top) prefetch_rows(plane, ahead, std::min(width, ahead + Size), left, (end - top) * Bytes);
-          tile(std::min(x, width - Size), std::min(y, band.end - Size));
-        }
+    const auto row_of_tiles = [&](std::int64_t first, std::int64_t last, std::int64_t row) HWY_ATTR {
+      for (std::int64_t x = first; x < last; x += Size) {
+        const std::int64_t ahead = x + kRowsAhead;
+        if (row == 0) prefetch_rows(plane, ahead, std::min(width, ahead + Size), left, (end - top) * Bytes);
+        tile(std::min(x, width - Size), std::min(top + row * Size, band.end - Size));
       }
-    }
+    };
+    for_chunks(width, kColumns, {0, (end - top + Size - 1) / Size}, row_of_tiles);
   }
 }
 

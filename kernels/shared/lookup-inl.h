@@ -69,7 +69,7 @@ HWY_INLINE void look_up_row(const T* in, std::int64_t width, bool bypasses, cons
   } else if constexpr (HWY_TARGET != HWY_EMU128) {
     constexpr std::size_t kLanes = 16 / sizeof(T);
     const auto vector = [&](std::int64_t x, const auto& store) HWY_ATTR {
-      hwy::Prefetch(in + x + kAheadBytes / static_cast<std::int64_t>(sizeof(T)));
+      prefetch_ahead(in + x);
       const auto v = looked_up_each(in + x, table, std::make_index_sequence<kLanes>());
       store(hn::FixedTag<T, kLanes>(), v, out + x);
     };

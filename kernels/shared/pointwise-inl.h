@@ -38,10 +38,9 @@ template <class From, class To, class Function>
 HWY_INLINE void map_row(const From* in, std::int64_t width, bool bypasses, const Function& function,
                         To* out) {
   using D = PointwiseTag<From, To>;
-  constexpr auto kAhead = kAheadBytes / static_cast<std::int64_t>(sizeof(From));
   const D d;
   const auto vector = [&](std::int64_t x, const auto& store) HWY_ATTR {
-    hwy::Prefetch(in + x + kAhead);
+    prefetch_ahead(in + x);
     store_as(d, function(load_as(d, in + x)), out + x, store);
   };
   const auto few = [&]() HWY_ATTR {

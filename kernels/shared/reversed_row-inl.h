@@ -114,7 +114,7 @@ HWY_INLINE void copy_row(const std::byte* in, std::int64_t width, bool bypasses,
   for_stored_row<1>(
       made, width, lanes_of(d), bypasses,
       [&](std::int64_t x, const auto& store) HWY_ATTR {
-        hwy::Prefetch(bytes + x + kAheadBytes);
+        prefetch_ahead(bytes + x);
         store(d, hn::LoadU(d, bytes + x), made + x);
       },
       [&] { std::memcpy(out, in, static_cast<std::size_t>(width)); });
