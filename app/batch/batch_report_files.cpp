@@ -47,8 +47,11 @@ void BatchReportFiles::open(bool needs_output, const BatchTotals& totals) {
     if (in_output(result)) check_result_writable(result.path);
   }
   const bool go_on = options_.output.skip_existing || options_.output.update || options_.shard;
-  NdjsonRun run{totals.images, totals.images + totals.other_shards};
-  if (options_.output.is_archive) run = {};
+  NdjsonRun run{.head = RunHead(options_.execution.threads)};
+  if (!options_.output.is_archive) {
+    run.shard_images = totals.images;
+    run.batch_images = totals.images + totals.other_shards;
+  }
   for (const std::string& file : options_.reports.files) {
     if (options_.shard && file.ends_with(".json")) claim(file);
     if (!is_json_report(file)) lines_.push_back(std::make_unique<NdjsonReport>(file, go_on, run, options_));

@@ -25,7 +25,6 @@ namespace imgpipe {
 // The known facts about an image, or about a path that could not be read.
 struct NdjsonLine {
   const NdjsonRun& run;
-  const RunHead& head;
   std::string input{};
   std::string_view status{};
   std::optional<ErrorKind> error{};
@@ -135,7 +134,7 @@ void add_line(Fields& fields, const NdjsonLine& line) {
   const auto coded_by = [&](bool lane) { return value_if(done, lane ? result.device : "host"); };
 
   add_version(fields);
-  add_run_head(fields, kBatchLineSchema, line.head);
+  add_run_head(fields, kBatchLineSchema, line.run.head);
   fields.add("input", printable(line.input));
   fields.add("output", line.output);
   fields.add("status", line.status, one_of("done|failed|skipped|not_done"));
@@ -207,10 +206,9 @@ NdjsonReport::NdjsonReport(const std::string& path, bool go_on, const NdjsonRun&
                            const ProcessOptions& options)
     : csv_(path.ends_with(".csv")),
       run_(run),
-      head_(options.execution.threads),
       options_(options),
       digests_(options),
-      empty_(json_of({.run = run_, .head = head_})),
+      empty_(json_of({.run = run_})),
       file_(path,
             go_on ? GrowingFile::Keeps([this](std::string_view beginning) {
               return kept_ = begins_a_report(beginning, empty_, csv_);
@@ -227,7 +225,7 @@ void NdjsonReport::add(const NdjsonLine& line) {
 }
 
 NdjsonLine NdjsonReport::line_of(const BatchFile& file, const char* status) {
-  NdjsonLine line{.run = run_, .head = head_, .input = file.input, .status = status};
+  NdjsonLine line{.run = run_, .input = file.input, .status = status};
   line.output = printable(file.output);
   for (const AlsoFile& also : file.also) line.also_outputs.push_back(printable(also.output));
   if (file.shards > 0) line.shard = shard_name(file.shard, file.shards);
@@ -269,7 +267,6 @@ void NdjsonReport::add_not_done(const BatchFile& file, const std::string& reason
 
 void NdjsonReport::add_problem(const PathProblem& problem) {
   add({.run = run_,
-       .head = head_,
        .input = problem.path,
        .status = "failed",
        .error = ErrorKind::input,
@@ -278,7 +275,7 @@ void NdjsonReport::add_problem(const PathProblem& problem) {
 
 std::string batch_line_schema() {
   return schema_text(kBatchLineSchema, "A line of a batch's --report FILE.ndjson: what became of one image",
-                     [](Fields& fields) { add_line(fields, {.run = {}, .head = RunHead(0)}); });
+                     [](Fields& fields) { add_line(fields, {.run = {.head = RunHead(0)}}); });
 }
 
 }  // namespace imgpipe

@@ -16,6 +16,7 @@ namespace imgpipe {
 
 // The values that every line repeats about its run.
 struct NdjsonRun {
+  RunHead head;                  // with one date for all lines of the run
   std::size_t shard_images = 0;  // found, including skipped ones; for a shard: its own; 0: not known yet
   std::size_t batch_images = 0;  // of all shards
 };
@@ -48,7 +49,6 @@ class NdjsonReport {
 
   const bool csv_;
   const NdjsonRun run_;
-  const RunHead head_;
   const ProcessOptions& options_;
   OptionsDigests digests_;
   const Json empty_;                          // a line with the values of the run only

@@ -169,14 +169,15 @@ void check_continued(Text text) {
     unsynced.output.sync = std::make_shared<OutputSync>(false);
     return unsynced;
   }();
+  static const NdjsonRun run{.head = RunHead(1), .shard_images = 3, .batch_images = 3};
   for (const char* name : {"report.csv", "report.ndjson"}) {
     const std::string path = directory.path + "/" + name;
     std::ofstream(path, std::ios::binary) << text;
-    NdjsonReport(path, true, {.shard_images = 3, .batch_images = 3}, options).close();
+    NdjsonReport(path, true, run, options).close();
     const std::string held = file_text(path);
     demand(held == text || held.empty() || held.find('\n') == held.size() - 1);
     // A continued report stays as it is.
-    NdjsonReport(path, true, {.shard_images = 3, .batch_images = 3}, options).close();
+    NdjsonReport(path, true, run, options).close();
     demand(file_text(path) == held);
     std::filesystem::remove(path);
   }
