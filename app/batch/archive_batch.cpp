@@ -55,10 +55,11 @@ void ArchiveBatch::begin(Batch& batch) {
           .ended = [this](const ArchiveImage& image, const BatchResult& result) { end_image(image, result); },
           .left_out =
               [this](std::size_t archive, const std::string& member, const Error& error) {
-                const BatchFile file = file_of({.archive = archive,
-                                                .name = member,
-                                                .output_name = member,
-                                                .format = options_.output.format.value_or(Format::png)});
+                const BatchFile& file =
+                    failed_.emplace_back(file_of({.archive = archive,
+                                                  .name = member,
+                                                  .output_name = member,
+                                                  .format = options_.output.format.value_or(Format::png)}));
                 fail(file, Error(error.kind(), printable(file.input) + ": " + error.what()));
               },
           .archive_ended = [this](std::size_t archive,
@@ -105,13 +106,10 @@ BatchFile ArchiveBatch::file_of(const ArchiveImage& image) const {
   BatchFile file;
   const std::string to = (to_stdout ? "stdout" : of.output) + "/";
   file.input = (from_stdin ? "stdin" : of.input) + "/" + image.name;
-  file.name = file.input;
   file.output = to + image.output_name;
   for (const AlsoFile& also : image.also) file.also.push_back({to + also.output});
   file.format = image.format;
-  file.archive = of.name;
-  file.shard = of.shard;
-  file.shards = of.shards;
+  file.archive = &of;
   return file;
 }
 
@@ -123,12 +121,12 @@ void ArchiveBatch::end_image(const ArchiveImage& image, const BatchResult& resul
   if (archives_[image.archive].output != kStandardStream) done_[image.archive].push_back(std::move(file));
 }
 
-void ArchiveBatch::fail(BatchFile file, const Error& error) {
+void ArchiveBatch::fail(const BatchFile& file, const Error& error) {
   ++totals_.images;
   BatchResult result;
   result.failed = error.kind();
   result.reason = error.what();
-  events_.ended(result, failed_.emplace_back(std::move(file)));
+  events_.ended(result, file);
 }
 
 void ArchiveBatch::end_archive(std::size_t archive, const std::optional<Error>& error) {

@@ -51,7 +51,7 @@ class ArchiveBatch {
   [[nodiscard]] ByteSource open(const std::string& input) const;
   [[nodiscard]] BatchFile file_of(const ArchiveImage& image) const;
   void end_image(const ArchiveImage& image, const BatchResult& result);
-  void fail(BatchFile file, const Error& error);
+  void fail(const BatchFile& file, const Error& error);
   void end_archive(std::size_t archive, const std::optional<Error>& error);
 
   const ProcessOptions& options_;

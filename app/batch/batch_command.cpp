@@ -128,8 +128,7 @@ class BatchRun {
   void set_finished_aside() {
     std::deque<BatchFile> left;
     for (BatchFile& file : files_.files) {
-      const bool finished =
-          options_.output.update ? file.update == UpdateState::up_to_date : file.output_exists;
+      const bool finished = options_.output.update ? file.is_up_to_date() : file.output_exists;
       (finished ? skipped_ : left).push_back(std::move(file));
     }
     files_.files = std::move(left);

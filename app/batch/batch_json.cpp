@@ -117,8 +117,8 @@ void add_results(Fields& fields, const BatchTotals& totals) {
   for (const PathProblem& problem : totals.problems)
     failures.push_back({problem.path, {printable(problem.path), ErrorKind::input, problem.reason}});
   for (const BatchFailure& failure : totals.failures)
-    failures.push_back(
-        {failure.file->name, {printable(failure.file->input), failure.kind, *failure.reason_alone}});
+    failures.push_back({std::string(failure.file->name()),
+                        {printable(failure.file->input), failure.kind, *failure.reason_alone}});
   fields.list("failures", failures, [](Fields& failure, const auto& named) {
     failure.add("name", printable(named.first));
     add_failure(failure, named.second);

@@ -58,7 +58,7 @@ void print_dry_run(const ProcessOptions& options, const BatchFiles& files, const
   std::string text;
   for (const BatchFile& file : files.files) {
     text += printable(file.input) + " -> " + printable(output_text(options, file));
-    if (options.output.update) text += ": " + std::string(update_reason(file.update));
+    if (options.output.update) text += ": " + std::string(update_reason(file.update->state));
     text += "\n";
     if (text.size() >= kPrinted) print_text(std::exchange(text, {}));
   }

@@ -21,8 +21,8 @@ namespace imgpipe {
 namespace {
 
 // A failed image makes a retry of its archive.
-const std::string& name_in_lists(const BatchFile& file) {
-  return file.archive.empty() ? file.name : file.archive;
+std::string name_in_lists(const BatchFile& file) {
+  return std::string(file.archive == nullptr ? file.name() : file.archive->name());
 }
 
 }  // namespace
@@ -96,13 +96,13 @@ void BatchReportFiles::add_problems(const std::vector<PathProblem>& problems) {
 }
 
 void BatchReportFiles::add(const BatchFile& file, const BatchResult& result) {
-  if (!result.failed && file.archive.empty()) settle(file);
+  if (!result.failed && file.archive == nullptr) settle(file);
   for (const auto& lines : lines_) lines->add_done_or_failed(file, result);
-  if (trace_) trace_->add(result.spans, file.name);
+  if (trace_) trace_->add(result.spans, std::string(file.name()));
 }
 
 void BatchReportFiles::add_lost(const BatchFile& file, const std::string& reason) {
-  settled_.erase(plain_name(file.name));
+  settled_.erase(plain_name(file.name()));
   for (const auto& lines : lines_) lines->add_lost(file, reason);
 }
 
@@ -170,8 +170,8 @@ void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
   std::unordered_set<std::string> there;
   for (const std::string& name : names) there.insert(plain_name(name));
   for (const BatchFailure& failure : totals.failures) {
-    const std::string& name = name_in_lists(*failure.file);
-    if (there.insert(plain_name(name)).second) names.push_back(name);
+    std::string name = name_in_lists(*failure.file);
+    if (there.insert(plain_name(name)).second) names.push_back(std::move(name));
   }
   std::ranges::sort(names);
   write_text(file, name_list_text(names), options_.output.sync.get());
@@ -179,7 +179,7 @@ void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
 
 void BatchReportFiles::settle(const BatchFile& file) {
   if (list_ || (options_.shard && !options_.reports.failed_file.empty()))
-    settled_.insert(plain_name(file.name));
+    settled_.insert(plain_name(file.name()));
 }
 
 }  // namespace imgpipe

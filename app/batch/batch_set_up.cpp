@@ -93,11 +93,11 @@ BatchSetUp set_up_batch(const ProcessOptions& options, std::size_t images) {
 BatchItems batch_items(const std::deque<BatchFile>& files) {
   return {files.size(), [&files](std::size_t i) {
             const BatchFile& file = files[i];
-            const bool is_recorded = file.made_of != Provenance();
+            const Provenance made_of = file.made_of();
             return BatchItem{.input = file.input,
                              .output = file.output,
                              .format = file.format,
-                             .made_of = is_recorded ? std::optional(file.made_of) : std::nullopt,
+                             .made_of = made_of == Provenance() ? std::nullopt : std::optional(made_of),
                              .also = file.also};
           }};
 }

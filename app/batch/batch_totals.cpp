@@ -58,7 +58,7 @@ void BatchTotals::add(const BatchResult& result, const BatchFile& file) {
   ++by_device_[result.device];
   ++by_route_.at(static_cast<std::size_t>(result.route));
   const auto count = [&](CountWithExample& noted, const std::string& what) {
-    if (++noted.images == 1) noted.example = printable(file.name) + " (" + what + ")";
+    if (++noted.images == 1) noted.example = printable(file.name()) + " (" + what + ")";
   };
   if (!result.unpreserved_profile.empty()) count(profiles_dropped, result.unpreserved_profile);
   if (!result.unpreserved_metadata.empty()) count(metadata_dropped, result.unpreserved_metadata);

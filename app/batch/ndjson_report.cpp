@@ -228,7 +228,7 @@ NdjsonLine NdjsonReport::line_of(const BatchFile& file, const char* status) {
   NdjsonLine line{.run = run_, .input = file.input, .status = status};
   line.output = printable(file.output);
   for (const AlsoFile& also : file.also) line.also_outputs.push_back(printable(also.output));
-  if (file.shards > 0) line.shard = shard_name(file.shard, file.shards);
+  if (options_.shard) line.shard = shard_name(options_.shard->index, options_.shard->count);
   line.digest = digests_.of(file.format);
   return line;
 }

@@ -15,7 +15,7 @@ TensorOutput::TensorOutput(const ProcessOptions& options, const std::deque<Batch
              .format = *options.output.format,
              .names_path = tensor_names_file(options.output),
              .inputs = files.size(),
-             .name = [&files](std::size_t input) { return printable(files[input].name); },
+             .name = [&files](std::size_t input) { return printable(files[input].name()); },
              .sync = options.output.sync.get()}) {}
 
 void TensorOutput::consume_rows(BatchSettings& settings) {

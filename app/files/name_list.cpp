@@ -37,8 +37,8 @@ bool is_plain(std::string_view name) {
 
 }  // namespace
 
-std::string plain_name(const std::string& name) {
-  if (is_plain(name)) return name;
+std::string plain_name(std::string_view name) {
+  if (is_plain(name)) return std::string(name);
   return std::filesystem::path(name).lexically_normal().string();
 }
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace imgpipe {
 
 // Returns the normalised spelling for comparing names: a/b for ./a//b.
-[[nodiscard]] std::string plain_name(const std::string& name);
+[[nodiscard]] std::string plain_name(std::string_view name);
 
 // Reads one name per line, or NUL-terminated names if the list contains a NUL. Drops empty names. /dev/null
 // is an empty list. Throws Error(input) if the list cannot be read.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <string>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "app/files/replaceable.h"
@@ -45,10 +46,9 @@ ImageUpdate::ImageUpdate(const ProcessOptions& options) : options_(options) {
     throw Error(ErrorKind::usage, output_name(options.output.path) +
                                       ": not a regular file; --update supports only regular files");
   BatchFiles found;
-  file_ = file_of(options, output_format(options.output.path, options.output.format));
-  found.files.push_back(file_);
+  found.files.push_back(file_of(options, output_format(options.output.path, options.output.format)));
   determine_updates(options, found, false);
-  file_ = found.files.front();
+  file_ = std::move(found.files.front());
   const Mark mark = mark_for(options.output.encode, image_files(options, ""));
   // All page files must be replaceable, so that even a single file of another origin is refused.
   const auto may_be_replaced = [&](const std::string& output) {
@@ -64,7 +64,7 @@ bool ImageUpdate::is_done() const {
 }
 
 void ImageUpdate::stamp() const {
-  if (!file_.input_state) return;
+  if (!file_.update->input_state) return;
   UpdateStamps stamps(options_, false);
   stamps.add(file_);
   stamps.close();

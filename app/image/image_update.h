@@ -14,7 +14,7 @@ class ImageUpdate {
 
   // True if no work is needed: the output is up to date and all other requested results exist.
   [[nodiscard]] bool is_done() const;
-  [[nodiscard]] UpdateState state() const { return file_.update; }
+  [[nodiscard]] UpdateState state() const { return file_.update->state; }
   // True if the outputs may be replaced whatever they contain.
   [[nodiscard]] bool is_stamped() const { return is_stamped_; }
   // Records the output; call after a successful run.

@@ -76,7 +76,6 @@ BatchFiles one_archive(const ProcessOptions& options) {
   const std::string& path = options.output.path;
   BatchFile file;
   file.input = options.input.path;
-  file.name = file.input;
   file.output = path;
   file.format = options.output.format.value_or(Format::png);
   FilesInUse in_use;

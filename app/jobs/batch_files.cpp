@@ -19,7 +19,7 @@ BatchFiles find_batch_files(const ProcessOptions& options) {
   if (options.shard) {
     check_results(options, found);
     if (!options.reports.failed_file.empty()) {
-      for (const BatchFile& file : found.files) found.names_of_all_shards.insert(file.name);
+      for (const BatchFile& file : found.files) found.names_of_all_shards.emplace(file.name());
     }
     keep_shard(found, *options.shard);
   }

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -18,21 +20,25 @@
 
 namespace imgpipe {
 
-// A batch holds one for each image; in this order the members take the fewest bytes, 256.
+// A batch, and each of its shards, holds one for each image of all shards: 136 bytes and two paths.
 struct BatchFile {
   std::string input;             // path
-  std::string name;              // as in --files-from with the same INPUTs
-  std::string tree;              // path below OUTPUT, except for the ending
   std::string output;            // path, with {page} if --name has it (pipeline/jobs/name_segments.h)
   std::vector<AlsoFile> also{};  // the outputs of --also, likewise
-  std::string archive{};         // of an image in an archive: that archive's `name`
-  Provenance made_of{};          // source and options of the output; the content hash is not known yet
-  // With --update: whether the output is up to date, and the state of the input before the run.
-  std::optional<FileState> input_state{};
-  UpdateState update = UpdateState::no_output;
-  int shard = 0, shards = 0;  // index and number of shards; 0: not sharded
-  Format format = Format::png;
+  std::uint64_t name_hash = 0, options_hash = 0;       // of the output's Provenance
+  std::unique_ptr<const UpdateResult> update{};        // with --update
+  std::unique_ptr<const std::string> tree_if_other{};  // tree() if that is not name()
+  const BatchFile* archive = nullptr;                  // of an image in an archive
+  std::uint16_t name_begin = 0;                        // in `input`: 0, or after a directory that was opened
   bool output_exists = false;  // if there are several, of pages or --also: all of them exist
+  Format format = Format::png;
+
+  // Returns the input as --files-from has it with the same INPUTs: a path, or the end of one.
+  [[nodiscard]] std::string_view name() const { return std::string_view(input).substr(name_begin); }
+  // Returns the path below OUTPUT, except for the ending.
+  [[nodiscard]] std::string_view tree() const { return tree_if_other ? *tree_if_other : name(); }
+  [[nodiscard]] Provenance made_of() const { return {.name = name_hash, .options = options_hash}; }
+  [[nodiscard]] bool is_up_to_date() const { return update && update->state == UpdateState::up_to_date; }
 };
 
 // Returns BatchFile::output, followed by those of --also.

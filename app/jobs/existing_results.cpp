@@ -33,7 +33,7 @@ bool may_overlap(const std::deque<BatchFile>& files, Locations& locations) {
 
 bool is_made_of(const std::string& path, const BatchFile& source) {
   const Mark mark = mark_in(path);
-  return mark.made_of && mark.made_of->name == source.made_of.name;
+  return mark.made_of && mark.made_of->name == source.name_hash;
 }
 
 }  // namespace
@@ -86,14 +86,13 @@ std::size_t check_replaceable_outputs(const ProcessOptions& options, const Batch
   std::size_t more = 0, made_with_other_options = 0;
   std::string first;
   for (const BatchFile& file : found.files) {
-    const bool is_left = options.output.update && file.update == UpdateState::up_to_date;
-    if ((!file.output_exists && file.also.empty()) || is_left) continue;
+    if ((!file.output_exists && file.also.empty()) || file.is_up_to_date()) continue;
     std::vector<AlsoFile> outputs = file.also;
-    outputs.push_back({file.output, file.made_of.options});
+    outputs.push_back({file.output, file.options_hash});
     for (const AlsoFile& output : outputs) {
       if (found.stamped_outputs.contains(output.output)) continue;
       Mark mark = options.output.encode.mark;
-      mark.made_of = file.made_of;
+      mark.made_of = file.made_of();
       mark.made_of->options = output.options;
       const Replacement replacement =
           options.output.is_archive ? Replacement{.cannot_replace_reason = archive_refusal_reason(

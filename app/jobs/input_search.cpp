@@ -70,7 +70,7 @@ class InputSearch {
     // clang 14 cannot compile std::ranges::unique of libstdc++ 12.
     found_.files.erase(std::unique(found_.files.begin(), found_.files.end(),
                                    [](const BatchFile& a, const BatchFile& b) {
-                                     return a.name == b.name && a.input == b.input;
+                                     return a.name() == b.name() && a.input == b.input;
                                    }),
                        found_.files.end());
     found_.skipped_inputs = selection_.skipped_inputs();
@@ -80,7 +80,9 @@ class InputSearch {
 
  private:
   void sort_from(std::size_t first) {
-    const auto key = [](const BatchFile& file) { return std::tie(file.name, file.input, file.tree); };
+    const auto key = [](const BatchFile& file) {
+      return std::tuple(file.name(), std::string_view(file.input), file.tree());
+    };
     const auto from = found_.files.begin() + static_cast<std::ptrdiff_t>(first), to = found_.files.end();
     if (!std::ranges::is_sorted(from, to, {}, key)) std::ranges::sort(from, to, {}, key);
   }
@@ -161,14 +163,14 @@ class InputSearch {
     }
   }
 
-  // `source` is the name relative to INPUT.
+  // `path` ends with `name`. `source` is the name relative to INPUT.
   void add_file(const std::string& path, const std::string& name, const std::string& tree,
                 const std::string& source) {
     BatchFile file;
-    if (output_ != nullptr) file.made_of.name = name_hash(source);
+    if (output_ != nullptr) file.name_hash = name_hash(source);
     file.input = path;
-    file.name = name;
-    file.tree = tree;
+    file.name_begin = static_cast<std::uint16_t>(path.size() - name.size());
+    if (tree != name) file.tree_if_other = std::make_unique<const std::string>(tree);
     found_.files.push_back(std::move(file));
   }
 
@@ -201,7 +203,7 @@ class InputSearch {
     std::unordered_map<std::string, bool> found_by_name;
     for (const std::string& name : names) found_by_name.emplace(plain_name(name), false);
     std::erase_if(found_.files, [&](const BatchFile& file) {
-      const auto listed = found_by_name.find(plain_name(file.name));
+      const auto listed = found_by_name.find(plain_name(file.name()));
       if (listed == found_by_name.end()) return true;
       listed->second = true;
       return false;

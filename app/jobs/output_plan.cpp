@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // Returns OUTPUT/STEM.tar, with --recursive in the directory of the input; `tree`: BatchFile::tree.
-std::string archive_output(const OutputOptions& output, const std::string& tree, bool recursive) {
+std::string archive_output(const OutputOptions& output, std::string_view tree, bool recursive) {
   const fs::path name(tree);
   const std::string file = name.filename().string();
   const std::string stem = file.substr(0, file.size() - archive_ending(file).size());
@@ -61,17 +61,18 @@ class OutputPlan {
     std::int64_t number = 0;
     for (BatchFile& file : found_.files) {
       if (options_.output.is_archive) {
-        file.output = archive_output(options_.output, file.tree, options_.input.recursive);
+        file.output = archive_output(options_.output, file.tree(), options_.input.recursive);
         file.format = options_.output.format.value_or(Format::png);
         continue;
       }
-      NamedOutputs outputs = named_outputs(options_, &name_, {file.input, file.tree, ++number});
+      NamedOutputs outputs =
+          named_outputs(options_, &name_, {file.input, std::string(file.tree()), ++number});
       file.output = std::move(outputs.main.path);
       file.format = outputs.main.format;
       const auto [hashes, fresh] = option_hashes_.try_emplace(file.format);
       if (fresh)
         hashes->second = {options_hash(options_, file.format), also_option_hashes(options_, file.format)};
-      file.made_of.options = hashes->second.main;
+      file.options_hash = hashes->second.main;
       file.also.clear();
       for (std::string& path : outputs.also)
         file.also.push_back({std::move(path), hashes->second.also[file.also.size()]});
@@ -93,10 +94,13 @@ class OutputPlan {
         options_.input.recursive ? "{dir}/{stem}_{input_ext}.{ext}" : "{stem}_{input_ext}.{ext}";
     const NameTemplate name(text);
     const auto place = [&](const BatchFile& file) {
-      return name.place("", {file.input, file.tree}, options_.output.format, page_field_value(options_)).path;
+      return name
+          .place("", {file.input, std::string(file.tree())}, options_.output.format,
+                 page_field_value(options_))
+          .path;
     };
     if (place(a) != place(b)) return "; add --name '" + text + "'";
-    const bool one_directory = fs::path(a.name).parent_path() == fs::path(b.name).parent_path();
+    const bool one_directory = fs::path(a.name()).parent_path() == fs::path(b.name()).parent_path();
     return one_directory ? "; --exclude one of them" : options_.input.recursive ? "" : "; add --recursive";
   }
 
@@ -108,17 +112,22 @@ class OutputPlan {
                     (options_.output.is_archive ? "; add --recursive" : hint(first, second)));
   }
 
-  struct Writer {
-    std::string_view path;  // of an output
-    const BatchFile* file;
-  };
+  using Paths = std::vector<const std::string*>;
+  static std::string_view text_of(const std::string* path) { return *path; }
+
+  [[nodiscard]] const BatchFile& writer_of(const std::string* output) const {
+    return *std::ranges::find_if(found_.files, [&](const BatchFile& file) {
+      bool writes = false;
+      for_each_output(file, [&](const std::string& path) { writes = writes || &path == output; });
+      return writes;
+    });
+  }
 
   // Sorts the outputs, and throws if two are equal.
-  void check_paths(std::vector<Writer>& writers) const {
-    if (!std::ranges::is_sorted(writers, {}, &Writer::path))
-      std::ranges::stable_sort(writers, {}, &Writer::path);
-    const auto equal = std::ranges::adjacent_find(writers, {}, &Writer::path);
-    if (equal != writers.end()) refuse_both(*equal->file, *std::next(equal)->file, std::string(equal->path));
+  void check_paths(Paths& outputs) const {
+    if (!std::ranges::is_sorted(outputs, {}, text_of)) std::ranges::stable_sort(outputs, {}, text_of);
+    const auto equal = std::ranges::adjacent_find(outputs, {}, text_of);
+    if (equal != outputs.end()) refuse_both(writer_of(*equal), writer_of(*std::next(equal)), **equal);
   }
 
   // Throws if two outputs with different paths are one file.
@@ -144,8 +153,8 @@ class OutputPlan {
   }
 
   void check_outputs() {
-    std::vector<Writer> writers;
-    writers.reserve(found_.files.size() * (1 + options_.stages.also.size()));
+    Paths outputs;
+    outputs.reserve(found_.files.size() * (1 + options_.stages.also.size()));
     Locations locations;
     std::map<FileId, const BatchFile*> existing;
     bool has_links = false;
@@ -153,7 +162,7 @@ class OutputPlan {
       const bool has_pages = has_page_files(options_, file.format);
       file.output_exists = !has_pages || (options_.output.skip_existing && has_all_pages(options_, file));
       for_each_output(file, [&](const std::string& output) {
-        writers.push_back({output, &file});
+        outputs.push_back(&output);
         if (has_pages) return;  // the path itself is not written
         const auto [info, is_link] = locations.output(output);
         has_links = has_links || is_link;
@@ -168,7 +177,7 @@ class OutputPlan {
         existing.emplace(FileId{info->st_dev, info->st_ino}, &file);
       });
     }
-    check_paths(writers);
+    check_paths(outputs);
     if (has_links || locations.has_aliases()) check_locations(locations);
     check_page_outputs(options_, found_.files);
     std::string_view last_directory;  // most outputs follow one in the same directory
@@ -179,7 +188,7 @@ class OutputPlan {
         if (directory == std::exchange(last_directory, directory)) return;
         for (std::string_view above = directory; above.size() > options_.output.path.size();
              above = parent_path_of(above)) {
-          if (std::ranges::binary_search(writers, above, {}, &Writer::path))
+          if (std::ranges::binary_search(outputs, above, {}, text_of))
             throw Error(ErrorKind::usage, printable(above) + ": would be both a file and a directory");
         }
       });

@@ -147,7 +147,9 @@ void check_results_replaceable(const ProcessOptions& options, const std::deque<B
                                const std::unordered_set<std::string>& names_of_all_shards) {
   std::unordered_set<std::string> names;  // filled on first use
   const auto is_name = [&](const std::string& name) {
-    if (names.empty()) std::ranges::transform(files, std::inserter(names, names.end()), &BatchFile::name);
+    if (names.empty()) {
+      for (const BatchFile& file : files) names.emplace(file.name());
+    }
     return names.contains(name) || names_of_all_shards.contains(name);
   };
   for (const auto& [option, path] : result_files(options)) {

@@ -27,7 +27,7 @@ std::vector<Listed> listed(const std::deque<BatchFile>& files, Balance balance) 
   list.reserve(files.size());
   for (std::size_t i = 0; i < files.size(); ++i)
     list.push_back(
-        {plain_name(files[i].name), i, balance == Balance::bytes ? file_size_bytes(files[i].input) : 0});
+        {plain_name(files[i].name()), i, balance == Balance::bytes ? file_size_bytes(files[i].input) : 0});
   std::ranges::sort(list, [&](const Listed& a, const Listed& b) {
     return std::tie(a.name, files[a.file].input) < std::tie(b.name, files[b.file].input);
   });
@@ -54,7 +54,7 @@ std::string mark_of(const std::vector<Listed>& list) {
 std::vector<bool> own_by_hash(const std::deque<BatchFile>& files, const Shard& shard) {
   std::vector<bool> in_this_shard(files.size());
   for (std::size_t i = 0; i < files.size(); ++i)
-    in_this_shard[i] = belongs_to_shard(plain_name(files[i].name), shard);
+    in_this_shard[i] = belongs_to_shard(plain_name(files[i].name()), shard);
   return in_this_shard;
 }
 
@@ -103,10 +103,7 @@ void keep_shard(BatchFiles& found, const Shard& shard) {
   }
   std::deque<BatchFile> own;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    if (!in_this_shard[i]) continue;
-    files[i].shard = shard.index;
-    files[i].shards = shard.count;
-    own.push_back(std::move(files[i]));
+    if (in_this_shard[i]) own.push_back(std::move(files[i]));
   }
   found.other_shards = files.size() - own.size();
   files = std::move(own);

@@ -39,8 +39,7 @@ void determine_updates(const ProcessOptions& options, BatchFiles& found, bool is
   };
   UpdateResults verdicts = determine_updates(directory_of(options, is_batch), found.files.size(), item);
   for (std::size_t i = 0; i < found.files.size(); ++i) {
-    found.files[i].update = verdicts.items[i].state;
-    found.files[i].input_state = verdicts.items[i].input_state;
+    found.files[i].update = std::make_unique<const UpdateResult>(verdicts.items[i]);
   }
   found.stamped_outputs = std::move(verdicts.stamped_outputs);
 }
@@ -54,9 +53,9 @@ UpdateStamps::UpdateStamps(const ProcessOptions& options, bool is_batch)
 }
 
 void UpdateStamps::add(const BatchFile& file) {
-  if (!file.input_state) return;
+  if (!file.update->input_state) return;
   file_.add(stamp_lines(names_, {file.input, outputs_of(options_, file), digests_.of(file.format)},
-                        *file.input_state));
+                        *file.update->input_state));
 }
 
 }  // namespace imgpipe

@@ -162,7 +162,7 @@ class StatsRun {
     std::size_t& first = &noted == &totals_.reduced ? first_reduced_ : first_profile_;
     if (noted.images++ > 0 && first < item) return;
     first = item;
-    noted.example = printable(found_.files[item].name) + " (" + what + ")";
+    noted.example = printable(found_.files[item].name()) + " (" + what + ")";
   }
 
   // Prints partial statistics but does not write them: a file could not show that it is incomplete.

@@ -128,37 +128,33 @@ class KeepShard : public testing::Test {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const std::string name = "n" + std::to_string(i) + ".png";
       save_text(directory_.file(name), std::string(static_cast<std::size_t>(sizes[i] / 1000), 'x'));
-      add(name);
+      files_.push_back(name);
     }
-    add("missing.png");
     fs::create_directory(directory_.file("folder.png"));
-    add("folder.png");
     save_text(directory_.file("empty.png"), "");
-    add("empty.png");
+    for (const char* name : {"missing.png", "folder.png", "empty.png"}) files_.emplace_back(name);
   }
 
-  void add(const std::string& name) {
-    BatchFile file;
-    file.name = name;
-    file.input = directory_.file(name);
-    files_.push_back(std::move(file));
-  }
-
-  [[nodiscard]] BatchFiles kept(const std::deque<BatchFile>& files, const Shard& shard) const {
+  [[nodiscard]] BatchFiles kept(const std::vector<std::string>& names, const Shard& shard) const {
     BatchFiles found;
-    found.files = files;
+    for (const std::string& name : names) {
+      BatchFile file;
+      file.input = directory_.file(name);
+      file.name_begin = static_cast<std::uint16_t>(file.input.size() - name.size());
+      found.files.push_back(std::move(file));
+    }
     keep_shard(found, shard);
-    EXPECT_EQ(found.files.size() + found.other_shards, files.size());
+    EXPECT_EQ(found.files.size() + found.other_shards, names.size());
     return found;
   }
   static std::vector<std::string> names(const BatchFiles& found) {
     std::vector<std::string> all;
-    for (const BatchFile& file : found.files) all.push_back(file.name);
+    for (const BatchFile& file : found.files) all.emplace_back(file.name());
     return all;
   }
 
   TemporaryDirectory directory_;
-  std::deque<BatchFile> files_;
+  std::vector<std::string> files_;  // names
 };
 
 TEST_F(KeepShard, EveryFileIsInOnePart) {
@@ -188,7 +184,7 @@ TEST_F(KeepShard, InAnyOrder) {
       std::vector<std::string> expected = names(first);
       std::ranges::sort(expected);
       for (int round = 0; round < 5; ++round) {
-        std::deque<BatchFile> shuffled = files_;
+        std::vector<std::string> shuffled = files_;
         std::ranges::shuffle(shuffled, random);
         const BatchFiles again = kept(shuffled, {part, 5, {}, balance});
         std::vector<std::string> own = names(again);
@@ -211,7 +207,7 @@ TEST_F(KeepShard, ListIsRecognisedByItsMark) {
   save_text(directory_.file("n7.png"), "another size");
   EXPECT_NE(mark(Balance::bytes), bytes);
   EXPECT_EQ(mark(Balance::count), count);
-  add("new.png");
+  files_.emplace_back("new.png");
   EXPECT_NE(mark(Balance::count), count);
 }
 

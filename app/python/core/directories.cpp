@@ -62,7 +62,7 @@ nb::tuple list_images(const nb::bytes& directory) {
   input.recursive = true;
   const BatchFiles found = without_gil([&input] { return search_inputs(input, nullptr, true); });
   nb::list names, problems;
-  for (const BatchFile& file : found.files) names.append(path_object(file.name));
+  for (const BatchFile& file : found.files) names.append(path_object(std::string(file.name())));
   for (const PathProblem& problem : found.problems)
     problems.append(nb::make_tuple(path_object(problem.path), problem.reason));
   return nb::make_tuple(names, problems);
@@ -107,7 +107,7 @@ class DirectoryRun {
                                                   return BatchItem{.input = file.input,
                                                                    .output = file.output,
                                                                    .format = file.format,
-                                                                   .made_of = file.made_of};
+                                                                   .made_of = file.made_of()};
                                                 }),
                                      settings());
   }
