@@ -7,6 +7,7 @@
 
 #include "app/files/text_file.h"
 #include "app/image/one_input.h"
+#include "app/jobs/archive_files.h"
 #include "app/jobs/page_outputs.h"
 #include "app/process_options/tensor_options.h"
 #include "app/shard/shard.h"
@@ -35,6 +36,9 @@ void check_batch_options(const ProcessOptions& options) {
                                       "count or bytes; name another file");
   if (options.output.path == kStandardStream && !options.output.is_archive)
     throw Error(ErrorKind::usage, "OUTPUT: a batch needs a directory, got stdout");
+  if (options.shard && options.output.is_archive && makes_one_archive(options))
+    throw Error(ErrorKind::usage,
+                "--shard: one archive is not divided; give several and a directory as OUTPUT");
   for (const std::string& file : options.reports.files) {
     if (file.ends_with(".html"))
       throw Error(ErrorKind::usage,

@@ -29,7 +29,7 @@ struct BatchFile {
   std::unique_ptr<const UpdateResult> update{};        // with --update
   std::unique_ptr<const std::string> tree_if_other{};  // tree() if that is not name()
   const BatchFile* archive = nullptr;                  // of an image in an archive
-  std::uint16_t name_begin = 0;                        // in `input`: 0, or after a directory that was opened
+  std::uint16_t name_begin = 0;                        // in `input`; 0 or after a directory, at most PATH_MAX
   bool output_exists = false;  // if there are several, of pages or --also: all of them exist
   Format format = Format::png;
 
