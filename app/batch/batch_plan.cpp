@@ -11,6 +11,7 @@
 #include "app/jobs/page_outputs.h"
 #include "app/process_options/tensor_options.h"
 #include "app/shard/shard.h"
+#include "app/standard_streams.h"
 #include "app/update/up_to_date.h"
 #include "images/error.h"
 #include "images/files/file.h"
@@ -37,8 +38,9 @@ void check_batch_options(const ProcessOptions& options) {
   if (options.output.path == kStandardStream && !options.output.is_archive)
     throw Error(ErrorKind::usage, "OUTPUT: a batch needs a directory, got stdout");
   if (options.shard && options.output.is_archive && makes_one_archive(options))
-    throw Error(ErrorKind::usage,
-                "--shard: one archive is not divided; give several and a directory as OUTPUT");
+    throw Error(ErrorKind::usage, "--shard: needs a directory as OUTPUT, got " +
+                                      output_name(options.output.path) +
+                                      "; end OUTPUT with / to create a directory");
   for (const std::string& file : options.reports.files) {
     if (file.ends_with(".html"))
       throw Error(ErrorKind::usage,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <string_view>
 #include <system_error>
 
 #include "app/batch/batch_report.h"
@@ -21,8 +22,8 @@ namespace imgpipe {
 namespace {
 
 // A failed image makes a retry of its archive.
-std::string name_in_lists(const BatchFile& file) {
-  return std::string(file.archive == nullptr ? file.name() : file.archive->name());
+std::string_view name_in_lists(const BatchFile& file) {
+  return file.archive == nullptr ? file.name() : file.archive->name();
 }
 
 }  // namespace
@@ -98,7 +99,7 @@ void BatchReportFiles::add_problems(const std::vector<PathProblem>& problems) {
 void BatchReportFiles::add(const BatchFile& file, const BatchResult& result) {
   if (!result.failed && file.archive == nullptr) settle(file);
   for (const auto& lines : lines_) lines->add_done_or_failed(file, result);
-  if (trace_) trace_->add(result.spans, std::string(file.name()));
+  if (trace_) trace_->add(result.spans, file.name());
 }
 
 void BatchReportFiles::add_lost(const BatchFile& file, const std::string& reason) {
@@ -151,7 +152,7 @@ std::vector<std::string> BatchReportFiles::failed_names(const BatchTotals& total
     std::ranges::remove_copy_if(*list_, std::back_inserter(names),
                                 [&](const std::string& name) { return settled_.contains(plain_name(name)); });
   } else {
-    for (const BatchFailure& failure : totals.failures) names.push_back(name_in_lists(*failure.file));
+    for (const BatchFailure& failure : totals.failures) names.emplace_back(name_in_lists(*failure.file));
   }
   std::ranges::sort(names);  // independent of the order of completion
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -170,8 +171,8 @@ void BatchReportFiles::merge_failed(const BatchTotals& totals) const {
   std::unordered_set<std::string> there;
   for (const std::string& name : names) there.insert(plain_name(name));
   for (const BatchFailure& failure : totals.failures) {
-    std::string name = name_in_lists(*failure.file);
-    if (there.insert(plain_name(name)).second) names.push_back(std::move(name));
+    const std::string_view name = name_in_lists(*failure.file);
+    if (there.insert(plain_name(name)).second) names.emplace_back(name);
   }
   std::ranges::sort(names);
   write_text(file, name_list_text(names), options_.output.sync.get());

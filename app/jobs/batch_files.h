@@ -20,23 +20,25 @@
 
 namespace imgpipe {
 
-// A batch, and each of its shards, holds one for each image of all shards: 136 bytes and two paths.
+// An input of a batch, and its outputs. Each shard plans the outputs of all shards, so the size matters: 136
+// bytes and the text of two paths.
 struct BatchFile {
   std::string input;             // path
   std::string output;            // path, with {page} if --name has it (pipeline/jobs/name_segments.h)
   std::vector<AlsoFile> also{};  // the outputs of --also, likewise
-  std::uint64_t name_hash = 0, options_hash = 0;       // of the output's Provenance
+  std::uint64_t name_hash = 0, options_hash = 0;       // parts of made_of()
   std::unique_ptr<const UpdateResult> update{};        // with --update
-  std::unique_ptr<const std::string> tree_if_other{};  // tree() if that is not name()
-  const BatchFile* archive = nullptr;                  // of an image in an archive
-  std::uint16_t name_begin = 0;                        // in `input`; 0 or after a directory, at most PATH_MAX
+  std::unique_ptr<const std::string> tree_if_other{};  // set if tree() is not name()
+  const BatchFile* archive = nullptr;                  // that contains this image; must outlive it
+  std::uint16_t name_begin = 0;                        // of name() in `input`; at most PATH_MAX
   bool output_exists = false;  // if there are several, of pages or --also: all of them exist
   Format format = Format::png;
 
-  // Returns the input as --files-from has it with the same INPUTs: a path, or the end of one.
+  // Returns the name that --files-from would list with the same INPUTs: `input` or its end.
   [[nodiscard]] std::string_view name() const { return std::string_view(input).substr(name_begin); }
   // Returns the path below OUTPUT, except for the ending.
   [[nodiscard]] std::string_view tree() const { return tree_if_other ? *tree_if_other : name(); }
+  // Returns the output's provenance without the hash of the content, which is not known yet.
   [[nodiscard]] Provenance made_of() const { return {.name = name_hash, .options = options_hash}; }
   [[nodiscard]] bool is_up_to_date() const { return update && update->state == UpdateState::up_to_date; }
 };

@@ -27,7 +27,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns OUTPUT/STEM.tar, with --recursive in the directory of the input; `tree`: BatchFile::tree.
+// Returns OUTPUT/STEM.tar, with --recursive in the directory of the input; `tree`: BatchFile::tree().
 std::string archive_output(const OutputOptions& output, std::string_view tree, bool recursive) {
   const fs::path name(tree);
   const std::string file = name.filename().string();
@@ -112,9 +112,10 @@ class OutputPlan {
                     (options_.output.is_archive ? "; add --recursive" : hint(first, second)));
   }
 
-  using Paths = std::vector<const std::string*>;
-  static std::string_view text_of(const std::string* path) { return *path; }
+  using Outputs = std::vector<const std::string*>;  // of found_.files
+  static std::string_view path_of(const std::string* output) { return *output; }
 
+  // Searches all files; for messages only.
   [[nodiscard]] const BatchFile& writer_of(const std::string* output) const {
     return *std::ranges::find_if(found_.files, [&](const BatchFile& file) {
       bool writes = false;
@@ -124,9 +125,9 @@ class OutputPlan {
   }
 
   // Sorts the outputs, and throws if two are equal.
-  void check_paths(Paths& outputs) const {
-    if (!std::ranges::is_sorted(outputs, {}, text_of)) std::ranges::stable_sort(outputs, {}, text_of);
-    const auto equal = std::ranges::adjacent_find(outputs, {}, text_of);
+  void check_paths(Outputs& outputs) const {
+    if (!std::ranges::is_sorted(outputs, {}, path_of)) std::ranges::stable_sort(outputs, {}, path_of);
+    const auto equal = std::ranges::adjacent_find(outputs, {}, path_of);
     if (equal != outputs.end()) refuse_both(writer_of(*equal), writer_of(*std::next(equal)), **equal);
   }
 
@@ -153,7 +154,7 @@ class OutputPlan {
   }
 
   void check_outputs() {
-    Paths outputs;
+    Outputs outputs;
     outputs.reserve(found_.files.size() * (1 + options_.stages.also.size()));
     Locations locations;
     std::map<FileId, const BatchFile*> existing;
@@ -188,7 +189,7 @@ class OutputPlan {
         if (directory == std::exchange(last_directory, directory)) return;
         for (std::string_view above = directory; above.size() > options_.output.path.size();
              above = parent_path_of(above)) {
-          if (std::ranges::binary_search(outputs, above, {}, text_of))
+          if (std::ranges::binary_search(outputs, above, {}, path_of))
             throw Error(ErrorKind::usage, printable(above) + ": would be both a file and a directory");
         }
       });

@@ -1,8 +1,6 @@
 #include "app/jobs/result_files.h"
 
-#include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 #include <system_error>
 #include <unordered_set>

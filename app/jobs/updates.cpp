@@ -1,6 +1,7 @@
 #include "app/jobs/updates.h"
 
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "app/jobs/output_plan.h"
@@ -38,9 +39,8 @@ void determine_updates(const ProcessOptions& options, BatchFiles& found, bool is
     return UpdateItem{file.input, outputs_of(options, file), digests.of(file.format)};
   };
   UpdateResults verdicts = determine_updates(directory_of(options, is_batch), found.files.size(), item);
-  for (std::size_t i = 0; i < found.files.size(); ++i) {
+  for (std::size_t i = 0; i < found.files.size(); ++i)
     found.files[i].update = std::make_unique<const UpdateResult>(verdicts.items[i]);
-  }
   found.stamped_outputs = std::move(verdicts.stamped_outputs);
 }
 

@@ -26,7 +26,8 @@ class UpdateStamps {
  public:
   // The stamp directory must exist. `options` must outlive this object.
   UpdateStamps(const ProcessOptions& options, bool is_batch);
-  void add(const BatchFile& file);  // with BatchFile::update
+  // Requires BatchFile::update.
+  void add(const BatchFile& file);
   void flush() { file_.flush(); }
   void close() { file_.close(); }
 

@@ -56,7 +56,7 @@ int TraceFile::thread_of(const std::string& track) {
   return entry->second;
 }
 
-void TraceFile::add(std::span<const Span> spans, const std::string& image) {
+void TraceFile::add(std::span<const Span> spans, std::string_view image) {
   for (const Span& span : spans) {
     const Json event{{"name", span.name},
                      {"cat", kind_name(span.kind)},

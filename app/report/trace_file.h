@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "app/files/complete_file.h"
 #include "pipeline/timeline.h"
@@ -17,7 +18,7 @@ class TraceFile {
   // `shard` is this process's shard, such as "2/4"; empty if there are no shards.
   TraceFile(const std::string& path, OutputSync* sync, const std::string& shard = "");
   // Adds the spans of one image, each labelled with the image's name. Throws Error(output).
-  void add(std::span<const Span> spans, const std::string& image);
+  void add(std::span<const Span> spans, std::string_view image);
   void close();
 
  private:

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -128,11 +127,11 @@ class KeepShard : public testing::Test {
     for (std::size_t i = 0; i < sizes.size(); ++i) {
       const std::string name = "n" + std::to_string(i) + ".png";
       save_text(directory_.file(name), std::string(static_cast<std::size_t>(sizes[i] / 1000), 'x'));
-      files_.push_back(name);
+      names_.push_back(name);
     }
     fs::create_directory(directory_.file("folder.png"));
     save_text(directory_.file("empty.png"), "");
-    for (const char* name : {"missing.png", "folder.png", "empty.png"}) files_.emplace_back(name);
+    for (const char* name : {"missing.png", "folder.png", "empty.png"}) names_.emplace_back(name);
   }
 
   [[nodiscard]] BatchFiles kept(const std::vector<std::string>& names, const Shard& shard) const {
@@ -147,30 +146,30 @@ class KeepShard : public testing::Test {
     EXPECT_EQ(found.files.size() + found.other_shards, names.size());
     return found;
   }
-  static std::vector<std::string> names(const BatchFiles& found) {
+  static std::vector<std::string> names_of(const BatchFiles& found) {
     std::vector<std::string> all;
     for (const BatchFile& file : found.files) all.emplace_back(file.name());
     return all;
   }
 
   TemporaryDirectory directory_;
-  std::vector<std::string> files_;  // names
+  std::vector<std::string> names_;
 };
 
 TEST_F(KeepShard, EveryFileIsInOnePart) {
   for (const Balance balance : {Balance::hash, Balance::count, Balance::bytes}) {
     for (int parts = 1; parts <= 64; ++parts) {
       std::multiset<std::string> all;
-      std::size_t least = files_.size();
+      std::size_t least = names_.size();
       std::size_t most = 0;
       for (int part = 1; part <= parts; ++part) {
-        const std::vector<std::string> own = names(kept(files_, {part, parts, {}, balance}));
+        const std::vector<std::string> own = names_of(kept(names_, {part, parts, {}, balance}));
         all.insert(own.begin(), own.end());
         least = std::min(least, own.size());
         most = std::max(most, own.size());
       }
-      EXPECT_EQ(all.size(), files_.size()) << parts;
-      EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), files_.size()) << parts;
+      EXPECT_EQ(all.size(), names_.size()) << parts;
+      EXPECT_EQ(std::set<std::string>(all.begin(), all.end()).size(), names_.size()) << parts;
       EXPECT_TRUE(balance != Balance::count || most - least <= 1) << parts;
     }
   }
@@ -180,14 +179,14 @@ TEST_F(KeepShard, InAnyOrder) {
   std::mt19937 random(1);
   for (const Balance balance : {Balance::hash, Balance::count, Balance::bytes}) {
     for (int part = 1; part <= 5; ++part) {
-      const BatchFiles first = kept(files_, {part, 5, {}, balance});
-      std::vector<std::string> expected = names(first);
+      const BatchFiles first = kept(names_, {part, 5, {}, balance});
+      std::vector<std::string> expected = names_of(first);
       std::ranges::sort(expected);
       for (int round = 0; round < 5; ++round) {
-        std::vector<std::string> shuffled = files_;
+        std::vector<std::string> shuffled = names_;
         std::ranges::shuffle(shuffled, random);
         const BatchFiles again = kept(shuffled, {part, 5, {}, balance});
-        std::vector<std::string> own = names(again);
+        std::vector<std::string> own = names_of(again);
         std::ranges::sort(own);
         EXPECT_EQ(own, expected);
         EXPECT_EQ(again.shard_list, first.shard_list);
@@ -197,17 +196,17 @@ TEST_F(KeepShard, InAnyOrder) {
 }
 
 TEST_F(KeepShard, ListIsRecognisedByItsMark) {
-  const auto mark = [&](Balance balance) { return kept(files_, {1, 3, {}, balance}).shard_list; };
+  const auto mark = [&](Balance balance) { return kept(names_, {1, 3, {}, balance}).shard_list; };
   EXPECT_EQ(mark(Balance::hash), "");
   const std::string bytes = mark(Balance::bytes);
   const std::string count = mark(Balance::count);
   EXPECT_EQ(bytes.size(), 16U);
-  EXPECT_EQ(kept(files_, {2, 3, {}, Balance::bytes}).shard_list, bytes)
+  EXPECT_EQ(kept(names_, {2, 3, {}, Balance::bytes}).shard_list, bytes)
       << "that of all files, whichever the part";
   save_text(directory_.file("n7.png"), "another size");
   EXPECT_NE(mark(Balance::bytes), bytes);
   EXPECT_EQ(mark(Balance::count), count);
-  files_.emplace_back("new.png");
+  names_.emplace_back("new.png");
   EXPECT_NE(mark(Balance::count), count);
 }
 
