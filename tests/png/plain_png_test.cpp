@@ -4,12 +4,15 @@
 #include <cstring>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 #include <png.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <zlib.h>
 
 #include "images/codecs/codec.h"
@@ -328,6 +331,31 @@ TEST(Inflate, BlockByBlock) {
       }
     }
   }
+}
+
+// ISA-L's code for arm64 read after the ends.
+TEST(ZlibInflater, AndAdlerReadNothingAfterTheirMemory) {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* const pages = mmap(nullptr, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(pages, MAP_FAILED);
+  ASSERT_EQ(mprotect(static_cast<std::byte*>(pages) + page, page, PROT_NONE), 0);
+  const std::span readable(static_cast<std::byte*>(pages), page);
+  for (std::size_t size = 0; size <= 200; ++size) {
+    Bytes bytes(size);
+    for (std::size_t i = 0; i < size; ++i) bytes[i] = static_cast<std::byte>(i * 7 + size);
+    const std::span<std::byte> last = readable.last(size);
+    std::ranges::copy(bytes, last.begin());
+    ASSERT_EQ(adler32_of(last),
+              adler32(1, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(size)))
+        << size;
+    std::ranges::fill(last, std::byte{});
+    const Bytes stream = zlib_stream(bytes);
+    std::span<const std::byte> in(stream);
+    ZlibInflater inflater;
+    ASSERT_EQ(inflater.inflate(in, last), size);
+    ASSERT_TRUE(std::ranges::equal(last, bytes)) << size;
+  }
+  munmap(pages, 2 * page);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <isa-l.h>
 
 #include "images/codecs/png/deflate_functions.h"
+#include "images/codecs/png/inflate.h"
 #include "images/codecs/png/strip_block.h"
 #include "images/codecs/png/strip_repeats.h"
 #include "images/codecs/png/strip_rule.h"
@@ -321,7 +322,12 @@ std::vector<std::byte> zlib_header(int level) {
 }
 
 std::uint32_t adler32_of(std::span<const std::byte> bytes, std::uint32_t before) {
-  return isal_adler32(before, chars(bytes.data()), bytes.size());
+  if constexpr (kAdlerReadsAfter == 0) return isal_adler32(before, chars(bytes.data()), bytes.size());
+  const std::size_t tail = std::min(bytes.size(), kAdlerReadsAfter);
+  std::array<std::byte, 2 * kAdlerReadsAfter> last{};
+  std::ranges::copy(bytes.last(tail), last.begin());
+  const std::uint32_t head = isal_adler32(before, chars(bytes.data()), bytes.size() - tail);
+  return isal_adler32(head, chars(last.data()), tail);
 }
 
 std::uint32_t crc32_of(std::span<const std::byte> bytes, std::uint32_t before) {

@@ -1,6 +1,8 @@
 #include "images/codecs/png/inflate.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -39,6 +41,19 @@ bool ZlibInflater::finished() const noexcept {
 }
 
 std::size_t ZlibInflater::inflate(std::span<const std::byte>& in, std::span<std::byte> out) {
+  if constexpr (kAdlerReadsAfter == 0) return inflate_readable_after(in, out);
+  const std::size_t tail = std::min(out.size(), kAdlerReadsAfter);
+  const std::size_t head = out.size() - tail;
+  const std::size_t written = head == 0 ? 0 : inflate_readable_after(in, out.first(head));
+  if (written < head) return written;
+  std::array<std::byte, 2 * kAdlerReadsAfter> last{};
+  const std::size_t more = inflate_readable_after(in, std::span(last).first(tail));
+  std::copy_n(last.begin(), more, out.begin() + static_cast<std::ptrdiff_t>(head));
+  return head + more;
+}
+
+// kAdlerReadsAfter bytes after `out` must be readable.
+std::size_t ZlibInflater::inflate_readable_after(std::span<const std::byte>& in, std::span<std::byte> out) {
   inflate_state& isal = state_->isal;
   if (finished()) return 0;
   const std::size_t given = std::min(in.size(), kMaxInflatedAtOnce);

@@ -7,6 +7,13 @@
 
 namespace imgpipe {
 
+// ISA-L 2.30's Adler-32 for arm64 reads this many bytes after its input, in isal_inflate() too.
+#if defined(__aarch64__)
+inline constexpr std::size_t kAdlerReadsAfter = 32;
+#else
+inline constexpr std::size_t kAdlerReadsAfter = 0;
+#endif
+
 class ZlibInflater {
  public:
   ZlibInflater();
@@ -24,6 +31,8 @@ class ZlibInflater {
   void restart() noexcept;
 
  private:
+  [[nodiscard]] std::size_t inflate_readable_after(std::span<const std::byte>& in, std::span<std::byte> out);
+
   struct State;
   std::unique_ptr<State> state_;
 };
