@@ -16,7 +16,7 @@ namespace imgpipe {
 
 // The values that every line repeats about its run.
 struct NdjsonRun {
-  RunHead head;                  // the date is that of all reports of the run
+  RunHead head;                  // all reports of the run have its date
   std::size_t shard_images = 0;  // found, including skipped ones; for a shard: its own; 0: not known yet
   std::size_t batch_images = 0;  // of all shards
 };

@@ -28,8 +28,8 @@ struct BatchFile {
   std::vector<AlsoFile> also{};  // the outputs of --also, likewise
   std::uint64_t name_hash = 0, options_hash = 0;       // parts of made_of()
   std::unique_ptr<const UpdateResult> update{};        // with --update
-  std::unique_ptr<const std::string> tree_if_other{};  // set if tree() is not name()
-  const BatchFile* archive = nullptr;                  // that contains this image; must outlive it
+  std::unique_ptr<const std::string> tree_if_other{};  // set if tree() differs from name()
+  const BatchFile* archive = nullptr;                  // contains this image, and must outlive it
   std::uint16_t name_begin = 0;                        // of name() in `input`; at most PATH_MAX
   bool output_exists = false;  // if there are several, of pages or --also: all of them exist
   Format format = Format::png;
